@@ -1,0 +1,3 @@
+module github.com/poolswap/poolswap
+
+go 1.26
