@@ -1,0 +1,119 @@
+package poolswap
+
+import "unsafe"
+
+// Container holds the current object of its kind and replaces it under full
+// read load. Readers Acquire and Release it and never wait; a writer fills an
+// object from the pool and publishes it with Update; the old object returns to
+// the pool when its last reader has let go.
+//
+// A Container is safe for any number of readers and writers at a time. It must
+// not be copied. It is good for one heavy object that is read all the time and
+// replaced now and then; for a value that is cheap to allocate an
+// atomic.Pointer is simpler and reads faster.
+//
+// Acquire is lock-free: it goes round again only because an Update completed
+// in between. Release is wait-free, except for the one that drains a replaced
+// object, which is lock-free: it hands the object over with a compare-and-swap.
+// A read allocates nothing and, while no update comes between, writes no cache
+// line that another processor writes.
+//
+// In the terms of the Go memory model, an Update synchronizes before every
+// Acquire and Load that returns its object, and the Release of an object
+// synchronizes before its reset and its next use.
+type Container[T any, P Object[T]] struct {
+	slot   slot
+	offset uintptr // of Ref in T; constant
+	pool   *Pool[T, P]
+
+	// Readers of the slot should not share its cache lines with whatever the
+	// allocator puts next to it.
+	_ [128 - unsafe.Sizeof(slot{}) - 2*unsafe.Sizeof(uintptr(0))]byte
+}
+
+// NewContainer returns a container whose current object is init, which need
+// not come from the pool: a composite literal will do. With a nil init it is
+// NewEmptyContainer. It panics if pool is nil or zero, and where Update would.
+func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P] {
+	if pool == nil {
+		panic("poolswap: NewContainer with a nil Pool")
+	}
+	pool.check("NewContainer")
+	c := &Container[T, P]{pool: pool, offset: pool.offset}
+	c.slot.pool = &pool.recycler
+	if init != nil {
+		c.Update(init)
+	}
+	return c
+}
+
+// NewEmptyContainer returns a container without a current object: Acquire
+// returns nil until the first Update. It panics if pool is nil or zero.
+func NewEmptyContainer[T any, P Object[T]](pool *Pool[T, P]) *Container[T, P] {
+	return NewContainer(pool, nil)
+}
+
+// Acquire returns the current object, or nil if the container is empty. The
+// object may be read, and must not be written, until it is given to Release,
+// which must happen exactly once and may happen on another goroutine. It never
+// blocks.
+func (c *Container[T, P]) Acquire() *T {
+	return objectOf[T](c.slot.acquire(), c.offset)
+}
+
+// Release gives back an object that Acquire returned; the caller must not
+// touch it afterwards. It never blocks and never runs the pool's functions,
+// with one exception: an object that came from GetNew and was not published is
+// given back by its owner, who resets it here. Release(nil) does nothing.
+//
+// It panics, naming the operation and the likely cause, if the object is in
+// the pool, belongs to another pool, was never published, or is a copy. Of two
+// Releases for one Acquire the second is not always known to be wrong at once;
+// the extra one is found at the latest when the object drains, unless another
+// reader forgot a Release of the same object.
+func (c *Container[T, P]) Release(obj *T) {
+	if ref := refOf(obj, c.offset); ref != nil {
+		c.slot.pool.release(ref)
+	}
+}
+
+// WithAcquire calls fn with the current object, or with nil if the container
+// is empty, and releases the object when fn returns, panics or calls
+// runtime.Goexit. fn must not keep the object. The closure does not allocate.
+func (c *Container[T, P]) WithAcquire(fn func(*T)) {
+	obj := c.Acquire()
+	defer c.Release(obj)
+	fn(obj)
+}
+
+// GetNew returns an object from the pool for the caller to fill and publish:
+// it is Get of the container's pool.
+func (c *Container[T, P]) GetNew() *T {
+	if c.pool == nil {
+		panicZero("GetNew", "Container", "NewContainer or NewEmptyContainer")
+	}
+	return c.pool.Get()
+}
+
+// Update makes obj the current object and takes ownership of it. obj comes
+// from GetNew or the pool's Get, or is an object that was never in a pool. The
+// object that was current returns to the pool when its last reader lets go; if
+// nobody holds it, reset runs here, before Update returns. Update(nil) empties
+// the container. Update never waits for readers.
+//
+// It panics, naming the operation and the likely cause, if obj is current here
+// or in another container, is in the pool, has been replaced and is still
+// held, belongs to another pool, or is a copy; the container is then as it was.
+// It also panics if the old object turns out to have been released more often
+// than it was acquired; obj is then current and the old object is given up.
+func (c *Container[T, P]) Update(obj *T) {
+	c.slot.update(refOf(obj, c.offset))
+}
+
+// NewReader returns a [Reader] of the container, for one goroutine.
+func (c *Container[T, P]) NewReader() *Reader[T] {
+	if c.pool == nil {
+		panicZero("NewReader", "Container", "NewContainer or NewEmptyContainer")
+	}
+	return &Reader[T]{current: &c.slot.current, slot: &c.slot, offset: c.offset}
+}

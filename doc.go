@@ -1,0 +1,2 @@
+// Package poolswap replaces a heavy object under full read load.
+package poolswap

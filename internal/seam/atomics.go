@@ -1,0 +1,32 @@
+//go:build !poolswapsched
+
+package seam
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Uint64 is a word of shared state, sequentially consistent.
+type Uint64 = atomic.Uint64
+
+// Bool is a shared flag, sequentially consistent.
+type Bool = atomic.Bool
+
+// Pointer is a shared pointer, sequentially consistent.
+type Pointer[T any] = atomic.Pointer[T]
+
+// Mutex excludes writers from each other. No reader ever takes one.
+type Mutex = sync.Mutex
+
+// Go starts f on a goroutine of its own. It does not allocate when f is a
+// function value that exists already.
+func Go(f func()) { go f() }
+
+// Fence is a full memory fence. Its locked instruction works on a word of the
+// caller's stack: a shared word would make every caller wait for one cache
+// line.
+func Fence() {
+	var word atomic.Int32
+	word.Add(1)
+}

@@ -1,0 +1,13 @@
+//go:build !poolswapsched && (!linux || !amd64 || purego || race)
+
+package seam
+
+// CanCountPlain says whether this build may count with plain stores: it may
+// not.
+const CanCountPlain = false
+
+// RegisterMembarrier reports ErrNoMembarrier.
+func RegisterMembarrier() error { return ErrNoMembarrier }
+
+// Membarrier reports ErrNoMembarrier.
+func Membarrier() error { return ErrNoMembarrier }

@@ -1,0 +1,30 @@
+//go:build !poolswapsched && !purego
+
+package seam
+
+import _ "unsafe" // for go:linkname
+
+// Pin forbids that the calling goroutine is preempted and returns the number
+// of the P it runs on. Until Unpin nobody else runs on that P. The caller must
+// not block, allocate, panic or grow its stack without bound in between; a
+// panic while pinned ends the process.
+//
+// The runtime keeps procPin and procUnpin reachable for linkname because
+// widely used packages need them (go.dev/issue/67401); sync.Pool is built on
+// the same two functions. The declared signatures are theirs.
+//
+//go:linkname Pin runtime.procPin
+func Pin() int
+
+// Unpin ends what Pin began.
+//
+//go:linkname Unpin runtime.procUnpin
+func Unpin()
+
+// Stripe maps what Pin returned onto owned stripes and the overflow behind
+// them, which counts for every P that came into being later.
+func Stripe(k, owned int) int { return min(k, owned) }
+
+// StripesPerP says how many counter stripes are wanted for each P: a P number
+// is exact, so one is enough.
+const StripesPerP = 1

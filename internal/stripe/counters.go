@@ -1,0 +1,121 @@
+package stripe
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// size keeps two stripes from sharing a cache line, and from sharing the pair
+// of lines that the adjacent-line prefetcher of amd64 fetches together.
+const size = 128
+
+// stripe holds the two counters of one P.
+type stripe struct {
+	acquired seam.Count
+	released seam.Count
+	_        [size - 2*unsafe.Sizeof(seam.Count{})]byte
+}
+
+// Counters is the part of an object's bookkeeping that lives outside the
+// object: its state word and its stripes. It outlives the object by design, so
+// that a cleanup that runs after the object is gone can still read it. It has
+// no pointers, which lets one allocation hold the header and all stripes, each
+// on cache lines of its own: the allocator aligns pointer-free blocks of a
+// multiple of 128 bytes to 128 bytes.
+//
+// The header is followed in memory by owned+1 stripes. Stripe k < owned
+// belongs to P k. The last is the overflow: it counts for every P number that
+// did not exist when the stripes were made, and is written atomically only.
+type Counters struct {
+	// State belongs to the protocol; this package never looks at it. It
+	// shares its line with plain and owned only, which never change.
+	State seam.Uint64
+
+	plain int // stripes [0,plain) are counted plainly: owned, or 0 for the portable way
+	owned int // stripes that belong to a P
+	_     [size - 8 - 2*unsafe.Sizeof(int(0))]byte
+}
+
+// The layout is what At relies on.
+var (
+	_ [0]struct{} = [unsafe.Sizeof(stripe{}) - size]struct{}{}
+	_ [0]struct{} = [unsafe.Sizeof(Counters{}) - size]struct{}{}
+)
+
+// New makes Counters with all counts zero, counted the asymmetric way where
+// the process can and portable is false. It costs 128 bytes for each processor
+// and 256 more.
+func New(portable bool) *Counters {
+	owned := max(runtime.GOMAXPROCS(0), runtime.NumCPU()) * seam.StripesPerP
+	plain := 0
+	if !portable && Asymmetric() {
+		plain = owned
+	}
+	return newCounters(plain, owned)
+}
+
+func newCounters(plain, owned int) *Counters {
+	block := make([]stripe, 1+owned+1)
+	c := (*Counters)(unsafe.Pointer(&block[0])) // header and stripe have the same size, asserted above
+	c.plain, c.owned = plain, owned
+	return c
+}
+
+// at returns stripe k, 0 <= k <= owned.
+func (c *Counters) at(k int) *stripe {
+	return (*stripe)(unsafe.Add(unsafe.Pointer(c), (1+k)*size))
+}
+
+// CountAcquired counts one reference taken. The caller is pinned, and k is
+// what Pin returned.
+func (c *Counters) CountAcquired(k int) {
+	if seam.CanCountPlain && uint(k) < uint(c.plain) {
+		c.at(k).acquired.IncPlain() // nobody else writes it: the caller is pinned to P k
+	} else {
+		c.at(seam.Stripe(k, c.owned)).acquired.Inc()
+	}
+}
+
+// CountReleased counts one reference given back. The caller is pinned, and k
+// is what Pin returned.
+func (c *Counters) CountReleased(k int) {
+	if seam.CanCountPlain && uint(k) < uint(c.plain) {
+		c.at(k).released.IncPlain()
+	} else {
+		c.at(seam.Stripe(k, c.owned)).released.Inc()
+	}
+}
+
+// Released sums what was given back. To learn whether references are
+// outstanding, call it before Acquired: both sums only grow and released never
+// exceeds acquired, so if released, summed first, equals acquired, summed
+// after it, then both had that value in between.
+func (c *Counters) Released() uint64 {
+	var sum uint64
+	for k := 0; k <= c.owned; k++ {
+		sum += c.at(k).released.Load()
+	}
+	return sum
+}
+
+// Acquired sums what was taken.
+func (c *Counters) Acquired() uint64 {
+	var sum uint64
+	for k := 0; k <= c.owned; k++ {
+		sum += c.at(k).acquired.Load()
+	}
+	return sum
+}
+
+// CountsPlain reports whether these counters are counted the asymmetric way.
+func (c *Counters) CountsPlain() bool { return c.plain > 0 }
+
+// Outstanding returns how many references are taken and not given back, as of
+// some moment during the call.
+func (c *Counters) Outstanding() int {
+	_ = c.HeavyFence() // where it fails, counts of the last instant may be missing
+	released := c.Released()
+	return int(c.Acquired() - released)
+}

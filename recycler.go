@@ -1,0 +1,191 @@
+package poolswap
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+	"weak"
+
+	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/stripe"
+)
+
+// recycler is the engine of a [Pool]: where free objects are, and who makes,
+// resets and discards them. It runs the user's functions with no lock held and
+// never on a reader.
+type recycler struct {
+	factory  func() *Ref
+	reset    func(*Ref) bool // nil: nothing to do
+	discard  func(*Ref)      // nil: the garbage collector does it
+	report   func(error)     // nil: nobody listens
+	typeName string
+	portable bool
+	maxLive  int64 // 0: no limit
+
+	spares   spares
+	overflow sync.Pool // of *Ref: clean objects beyond the spares, until the next collections
+
+	sweeping  seam.Bool // a sweeper runs, or is about to
+	sweepFunc func()    // p.sweep, made once so that starting it does not allocate
+
+	self  weak.Pointer[recycler] // for cleanups, which must not keep the pool alive
+	tally tally
+}
+
+// get returns a private object.
+func (p *recycler) get() (*Ref, error) {
+	for {
+		ref := p.spares.popClean() // (G1) ownership passes to this call
+		if ref == nil {
+			ref, _ = p.overflow.Get().(*Ref)
+		}
+		if ref == nil {
+			if ref = p.spares.popAwaiting(); ref == nil {
+				return p.create()
+			}
+			if !p.scrub(ref) {
+				continue
+			}
+		}
+		state := &ref.counters.Load().State
+		state.Store(in(state.Load()+nextLife, private)) // (G2) a new life: sums of earlier ones cannot end it
+		return ref, nil
+	}
+}
+
+// create returns a private object that the factory made.
+func (p *recycler) create() (*Ref, error) {
+	if !p.tally.reserve(p.maxLive) {
+		return nil, ErrLimit
+	}
+	made := false
+	defer func() {
+		if !made { // the factory panicked, or what it returned was refused
+			p.tally.live.Add(-1)
+		}
+	}()
+	ref := p.factory()
+	if ref == nil {
+		panic(fmt.Sprintf("poolswap: the factory of the pool of %s returned nil", p.typeName))
+	}
+	if !p.attach(ref) && !p.revive(ref) {
+		p.checkOwn(ref, "Get")
+		ref.panicMisuse("Get", "that is in use (the factory returned the same object twice?)")
+	}
+	made = true
+	p.tally.created.Add(1)
+	return ref, nil
+}
+
+// adopt makes ref, an object that did not come from a pool, this pool's.
+func (p *recycler) adopt(ref *Ref) {
+	if p.attach(ref) {
+		p.tally.live.Add(1)
+		p.tally.adopted.Add(1)
+	}
+}
+
+// renew takes back an object that the pool had discarded.
+func (p *recycler) renew(ref *Ref) bool {
+	if !p.revive(ref) {
+		return false
+	}
+	p.tally.live.Add(1)
+	p.tally.adopted.Add(1)
+	return true
+}
+
+// attach gives a new object its counters and makes it private. It reports
+// false for an object that has counters already.
+func (p *recycler) attach(ref *Ref) bool {
+	counters := stripe.New(p.portable)
+	counters.State.Store(uint64(unborn))
+	if !ref.counters.CompareAndSwap(nil, counters) {
+		return false
+	}
+	ref.pool = p
+	ref.self = uintptr(unsafe.Pointer(ref))
+	runtime.AddCleanup(ref, remains.settle, remains{p.self, counters})
+	counters.State.Store(uint64(private))
+	return true
+}
+
+// revive begins a new life of a discarded object of this pool, as private.
+func (p *recycler) revive(ref *Ref) bool {
+	if ref.pool != p || ref.self != uintptr(unsafe.Pointer(ref)) {
+		return false
+	}
+	state := &ref.counters.Load().State
+	now := state.Load()
+	return phaseOf(now) == discarded && state.CompareAndSwap(now, in(now+nextLife, private))
+}
+
+// recycle resets a free object that the caller owns and keeps or drops it.
+func (p *recycler) recycle(ref *Ref) {
+	if p.scrub(ref) {
+		p.keep(ref)
+	}
+}
+
+// scrub runs reset on a free object that the caller owns and reports whether
+// it may be used again. If not it is gone: discarded, or lost to a panic.
+func (p *recycler) scrub(ref *Ref) bool {
+	if p.reset == nil {
+		return true
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			state := &ref.counters.Load().State
+			state.Store(in(state.Load(), lost))
+			p.tally.lost.Add(1)
+			p.tally.live.Add(-1)
+		}
+	}()
+	clean := p.reset(ref)
+	returned = true
+	if !clean {
+		p.drop(ref)
+	}
+	return clean
+}
+
+// keep puts a clean object where get finds it, or drops it.
+func (p *recycler) keep(ref *Ref) {
+	switch {
+	case p.spares.pushClean(ref): // ownership passes to whoever pops it
+	case p.discard == nil && p.maxLive == 0:
+		p.overflow.Put(ref)
+	default:
+		p.drop(ref)
+	}
+}
+
+// drop lets go of a free object for good.
+func (p *recycler) drop(ref *Ref) {
+	state := &ref.counters.Load().State
+	state.Store(in(state.Load(), discarded))
+	p.tally.discarded.Add(1)
+	p.tally.live.Add(-1)
+	if p.discard != nil {
+		p.discard(ref)
+	}
+}
+
+// trim drops every clean object.
+func (p *recycler) trim() {
+	for ref := p.spares.popClean(); ref != nil; ref = p.spares.popClean() {
+		p.drop(ref)
+	}
+	for ref, _ := p.overflow.Get().(*Ref); ref != nil; ref, _ = p.overflow.Get().(*Ref) {
+		p.drop(ref)
+	}
+}
+
+// tell reports what no caller can be told of.
+func (p *recycler) tell(err error) {
+	if p.report != nil {
+		p.report(err)
+	}
+}

@@ -1,0 +1,62 @@
+package poolswap
+
+import "github.com/poolswap/poolswap/internal/seam"
+
+// release gives back one reference, or an object that its owner did not
+// publish.
+func (p *recycler) release(ref *Ref) {
+	if ref.pool == p {
+		counters := ref.counters.Load()
+		if phaseOf(counters.State.Load()) == live { // (R1) the common case
+			k := seam.Pin()           // (R2) choose the stripe
+			counters.CountReleased(k) // (R3) from here on the object may be recycled
+
+			// (R4) If the object is being replaced, the sums may have missed
+			// (R3), and somebody must sum again. If it is not, then on the
+			// asymmetric way the heavy fence of its retirement is still to
+			// come, and makes (R3) visible to the sums.
+			after := counters.State.Load()
+			seam.Unpin()
+			if phaseOf(after) == live {
+				return
+			}
+			p.tally.lateReleases.Add(1)
+			ref.slowCheck()
+			return
+		}
+	}
+	p.releaseSlow(ref)
+}
+
+// releaseSlow is release of an object that is not current, and of everything
+// that it would be wrong to release.
+func (p *recycler) releaseSlow(ref *Ref) {
+	if p == nil {
+		panicZero("Release", "Container or Pool", "NewPool, NewContainer or NewEmptyContainer")
+	}
+	if ref.counters.Load() == nil {
+		panicUnpublished("Release", p.typeName)
+	}
+	p.checkOwn(ref, "Release")
+	counters := ref.counters.Load()
+	now := counters.State.Load()
+	switch phaseOf(now) {
+	case live, retiring, retired, lost:
+		p.tally.lateReleases.Add(1)
+		k := seam.Pin()           // (R2)
+		counters.CountReleased(k) // (R3)
+		seam.Unpin()
+		ref.slowCheck()
+	case private:
+		if !counters.State.CompareAndSwap(now, in(now, free)) { // (B1) the owner gives it back
+			ref.panicMisuse("Release", "that another goroutine is publishing or giving back")
+		}
+		p.recycle(ref)
+	case free:
+		ref.panicMisuse("Release", "that is in the pool (released twice?)")
+	case discarded:
+		ref.panicMisuse("Release", "that the pool has discarded (released twice?)")
+	case unborn:
+		ref.panicMisuse("Release", "that another goroutine is publishing")
+	}
+}

@@ -1,0 +1,81 @@
+package poolswap
+
+import "github.com/poolswap/poolswap/internal/seam"
+
+// slot is the engine of a [Container]: the pointer that readers read and a
+// writer swaps. The labels are those of docs/internals.md, which discharges
+// the interleavings.
+type slot struct {
+	current seam.Pointer[Ref] // nil while the container is empty
+	pool    *recycler         // nil only in a zero Container
+}
+
+// acquire returns the current object, counted, or nil. It goes round again
+// only because an update completed in between.
+func (s *slot) acquire() *Ref {
+	pool := s.pool // a nil s faults here, where a fault is still a panic
+	for {
+		k := seam.Pin()         // (A1) choose the stripe
+		ref := s.current.Load() // (A2) a candidate: it may be replaced, drained and recycled from here on
+		if ref == nil {
+			seam.Unpin()
+			if pool == nil {
+				panicZero("Acquire", "Container", "NewContainer or NewEmptyContainer")
+			}
+			return nil
+		}
+		counters := ref.counters.Load()
+		counters.CountAcquired(k) // (A3) count, perhaps on an object in a later life
+
+		// (A4) Re-validate; the linearization point of an Acquire. If ref is
+		// current now, its retirement is still to come, and the heavy fence in
+		// it makes (A3) visible to the sums: the reference is real. There is no
+		// fence here: on the asymmetric way no load passes an older load, and
+		// the store of (A3) need not be visible yet; on the portable way (A3)
+		// is itself a fence.
+		if s.current.Load() == ref {
+			seam.Unpin()
+			return ref
+		}
+
+		// (A5) Undo on the same stripe. This is not a Release: ref may by now
+		// be private, free, or current elsewhere, and that is no misuse.
+		counters.CountReleased(k)
+		seam.Unpin()
+		ref.pool.tally.retries.Add(1)
+		ref.slowCheck() // a sum may have met the count that was just undone
+	}
+}
+
+// update publishes next, or empties the container, and retires what was
+// current.
+func (s *slot) update(next *Ref) {
+	if s.pool == nil {
+		panicZero("Update", "Container", "NewContainer or NewEmptyContainer")
+	}
+	if next != nil {
+		s.publish(next)
+	}
+	old := s.current.Swap(next) // (U2) the linearization point; ownership of old passes to this call
+	if old != nil && old.retire() {
+		s.pool.recycle(old)
+	}
+}
+
+// publish takes next from its owner. Of two calls with the same object one
+// wins and the other panics.
+func (s *slot) publish(next *Ref) {
+	if next.counters.Load() == nil {
+		s.pool.adopt(next)
+	}
+	s.pool.checkOwn(next, "Update")
+	state := &next.counters.Load().State
+	now := state.Load()
+	if phaseOf(now) == discarded && s.pool.renew(next) {
+		now = state.Load()
+	}
+	if phaseOf(now) != private || !state.CompareAndSwap(now, in(now, live)) { // (U1) private to live
+		s.refuse(next)
+	}
+	s.pool.tally.published.Add(1)
+}
