@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"unsafe"
 	"weak"
 
 	"github.com/poolswap/poolswap/internal/stripe"
@@ -126,9 +127,7 @@ func (p *Pool[T, P]) TryGet() (*T, error) {
 // it does what [Container.Release] does. Release(nil) does nothing.
 func (p *Pool[T, P]) Release(obj *T) {
 	p.check("Release")
-	if ref := refOf(obj, p.offset); ref != nil {
-		p.recycler.release(ref)
-	}
+	p.recycler.release(unsafe.Pointer(obj), p.offset)
 }
 
 // Trim drops the spares, as after a peak, or at the end of a program, when

@@ -1,6 +1,10 @@
 package poolswap
 
-import "github.com/poolswap/poolswap/internal/seam"
+import (
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
 
 // Reader reads a [Container] in a loop for one goroutine. While nothing is
 // replaced, Load is one atomic load and a compare: it counts nothing and
@@ -49,19 +53,16 @@ func (r *Reader[T]) reload() *T {
 	if r.slot == closedSlot {
 		panic("poolswap: Load of a closed Reader")
 	}
-	r.ref = r.slot.acquire()
-	r.obj = objectOf[T](r.ref, r.offset)
+	r.obj = (*T)(r.slot.acquire(r.offset))
+	r.ref = refOf(r.obj, r.offset)
 	return r.obj
 }
 
 // Park lets go of the object held, if any. The next Load takes one again.
 func (r *Reader[T]) Park() {
-	held := r.ref
-	if held == nil {
-		return
-	}
+	held := r.obj
 	r.ref, r.obj = nil, nil
-	held.pool.release(held)
+	r.slot.pool.release(unsafe.Pointer(held), r.offset)
 }
 
 // Close lets go of the object held and ends the use of the Reader. Closing

@@ -1,10 +1,18 @@
 package poolswap
 
-import "github.com/poolswap/poolswap/internal/seam"
+import (
+	"unsafe"
 
-// release gives back one reference, or an object that its owner did not
-// publish.
-func (p *recycler) release(ref *Ref) {
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// release gives back one reference to the object whose Ref is at offset in it,
+// or the object itself when it is its owner's and not published.
+func (p *recycler) release(obj unsafe.Pointer, offset uintptr) {
+	if obj == nil {
+		return
+	}
+	ref := (*Ref)(unsafe.Add(obj, offset))
 	if ref.pool == p {
 		counters := ref.counters.Load()
 		if phaseOf(counters.State.Load()) == live { // (R1) the common case

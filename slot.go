@@ -1,6 +1,10 @@
 package poolswap
 
-import "github.com/poolswap/poolswap/internal/seam"
+import (
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
 
 // slot is the engine of a [Container]: the pointer that readers read and a
 // writer swaps. The labels are those of docs/internals.md, which discharges
@@ -10,41 +14,53 @@ type slot struct {
 	pool    *recycler         // nil only in a zero Container
 }
 
-// acquire returns the current object, counted, or nil. It goes round again
-// only because an update completed in between.
-func (s *slot) acquire() *Ref {
-	pool := s.pool // a nil s faults here, where a fault is still a panic
-	for {
-		k := seam.Pin()         // (A1) choose the stripe
-		ref := s.current.Load() // (A2) a candidate: it may be replaced, drained and recycled from here on
-		if ref == nil {
-			seam.Unpin()
-			if pool == nil {
-				panicZero("Acquire", "Container", "NewContainer or NewEmptyContainer")
-			}
-			return nil
-		}
-		counters := ref.counters.Load()
-		counters.CountAcquired(k) // (A3) count, perhaps on an object in a later life
-
-		// (A4) Re-validate; the linearization point of an Acquire. If ref is
-		// current now, its retirement is still to come, and the heavy fence in
-		// it makes (A3) visible to the sums: the reference is real. There is no
-		// fence here: on the asymmetric way no load passes an older load, and
-		// the store of (A3) need not be visible yet; on the portable way (A3)
-		// is itself a fence.
-		if s.current.Load() == ref {
-			seam.Unpin()
-			return ref
-		}
-
-		// (A5) Undo on the same stripe. This is not a Release: ref may by now
-		// be private, free, or current elsewhere, and that is no misuse.
-		counters.CountReleased(k)
+// acquire returns the current object, counted, or nil; offset is that of Ref in
+// it. The straight way
+// through it is the whole cost of an Acquire; everything else is in functions
+// of its own, so that nothing is kept on the stack for it.
+func (s *slot) acquire(offset uintptr) unsafe.Pointer {
+	current := &s.current // a nil s faults here, where a fault is still a panic
+	k := seam.Pin()       // (A1) choose the stripe
+	ref := current.Load() // (A2) a candidate: it may be replaced, drained and recycled from here on
+	if ref == nil {
 		seam.Unpin()
-		ref.pool.tally.retries.Add(1)
-		ref.slowCheck() // a sum may have met the count that was just undone
+		return s.acquireEmpty()
 	}
+	counters := ref.counters.Load()
+	counters.CountAcquired(k) // (A3) count, perhaps on an object in a later life
+
+	// (A4) Re-validate; the linearization point of an Acquire. If ref is
+	// current now, its retirement is still to come, and the heavy fence in it
+	// makes (A3) visible to the sums: the reference is real. There is no fence
+	// here: on the asymmetric way no load passes an older load, and the store
+	// of (A3) need not be visible yet; on the portable way (A3) is itself a
+	// fence.
+	if current.Load() == ref {
+		seam.Unpin()
+		return unsafe.Add(unsafe.Pointer(ref), -int(offset))
+	}
+
+	// (A5) Undo on the same stripe. This is not a Release: ref may by now be
+	// private, free, or current elsewhere, and that is no misuse.
+	counters.CountReleased(k)
+	seam.Unpin()
+	return s.acquireAgain(ref, offset)
+}
+
+// acquireAgain finishes a failed round on behalf of acquire and begins the
+// next. There is a next only because an Update completed in between.
+func (s *slot) acquireAgain(failed *Ref, offset uintptr) unsafe.Pointer {
+	failed.pool.tally.retries.Add(1)
+	failed.slowCheck() // a sum may have met the count that was just undone
+	return s.acquire(offset)
+}
+
+// acquireEmpty is acquire of a container without an object.
+func (s *slot) acquireEmpty() unsafe.Pointer {
+	if s.pool == nil {
+		panicZero("Acquire", "Container", "NewContainer or NewEmptyContainer")
+	}
+	return nil
 }
 
 // update publishes next, or empties the container, and retires what was
