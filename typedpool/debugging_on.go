@@ -1,0 +1,6 @@
+//go:build poolswapdebug
+
+package typedpool
+
+// debugging tells that this is the debug build.
+const debugging = true

@@ -1,0 +1,6 @@
+//go:build !race
+
+package typedpool_test
+
+// raceDetector tells that sync.Pool keeps all objects between collections.
+const raceDetector = false
