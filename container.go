@@ -58,7 +58,7 @@ func NewEmptyContainer[T any, P Object[T]](pool *Pool[T, P]) *Container[T, P] {
 // which must happen exactly once and may happen on another goroutine. It never
 // blocks.
 func (c *Container[T, P]) Acquire() *T {
-	return (*T)(c.slot.acquire(c.offset))
+	return (*T)(acquire(&c.slot, c.offset, nil))
 }
 
 // Release gives back an object that Acquire returned; the caller must not
@@ -72,7 +72,7 @@ func (c *Container[T, P]) Acquire() *T {
 // the extra one is found at the latest when the object drains, unless another
 // reader forgot a Release of the same object.
 func (c *Container[T, P]) Release(obj *T) {
-	c.slot.pool.release(unsafe.Pointer(obj), c.offset)
+	release(c.slot.pool, unsafe.Pointer(obj), c.offset)
 }
 
 // WithAcquire calls fn with the current object, or with nil if the container

@@ -127,7 +127,7 @@ func (p *Pool[T, P]) TryGet() (*T, error) {
 // it does what [Container.Release] does. Release(nil) does nothing.
 func (p *Pool[T, P]) Release(obj *T) {
 	p.check("Release")
-	p.recycler.release(unsafe.Pointer(obj), p.offset)
+	release(&p.recycler, unsafe.Pointer(obj), p.offset)
 }
 
 // Trim drops the spares, as after a peak, or at the end of a program, when

@@ -53,7 +53,7 @@ func (r *Reader[T]) reload() *T {
 	if r.slot == closedSlot {
 		panic("poolswap: Load of a closed Reader")
 	}
-	r.obj = (*T)(r.slot.acquire(r.offset))
+	r.obj = (*T)(acquire(r.slot, r.offset, nil))
 	r.ref = refOf(r.obj, r.offset)
 	return r.obj
 }
@@ -62,7 +62,7 @@ func (r *Reader[T]) reload() *T {
 func (r *Reader[T]) Park() {
 	held := r.obj
 	r.ref, r.obj = nil, nil
-	r.slot.pool.release(unsafe.Pointer(held), r.offset)
+	release(r.slot.pool, unsafe.Pointer(held), r.offset)
 }
 
 // Close lets go of the object held and ends the use of the Reader. Closing

@@ -28,8 +28,7 @@ func (p *recycler) release(obj unsafe.Pointer, offset uintptr) {
 			if phaseOf(after) == live {
 				return
 			}
-			p.tally.lateReleases.Add(1)
-			ref.slowCheck()
+			ref.releasedLate()
 			return
 		}
 	}
@@ -54,7 +53,7 @@ func (p *recycler) releaseSlow(ref *Ref) {
 		k := seam.Pin()           // (R2)
 		counters.CountReleased(k) // (R3)
 		seam.Unpin()
-		ref.slowCheck()
+		ref.releasedLate()
 	case private:
 		if !counters.State.CompareAndSwap(now, in(now, free)) { // (B1) the owner gives it back
 			ref.panicMisuse("Release", "that another goroutine is publishing or giving back")
@@ -67,4 +66,11 @@ func (p *recycler) releaseSlow(ref *Ref) {
 	case unborn:
 		ref.panicMisuse("Release", "that another goroutine is publishing")
 	}
+}
+
+// releasedLate finishes a release that met an object which is not current any
+// more.
+func (r *Ref) releasedLate() {
+	r.pool.tally.lateReleases.Add(1)
+	r.slowCheck()
 }

@@ -119,3 +119,15 @@ func (c *Counters) Outstanding() int {
 	released := c.Released()
 	return int(c.Acquired() - released)
 }
+
+// Where an assembly routine finds things in Counters; it is asserted to agree
+// with CountAcquired and CountReleased by the tests of this package.
+const (
+	StateOffset    = unsafe.Offsetof(Counters{}.State)
+	PlainOffset    = unsafe.Offsetof(Counters{}.plain)
+	StripeShift    = 7 // log2 of the size of a stripe
+	AcquiredOffset = size + unsafe.Offsetof(stripe{}.acquired)
+	ReleasedOffset = size + unsafe.Offsetof(stripe{}.released)
+)
+
+var _ [0]struct{} = [size - 1<<StripeShift]struct{}{}

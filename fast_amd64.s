@@ -1,0 +1,64 @@
+//go:build linux && amd64 && !purego && !race && !poolswapsched
+
+#include "go_asm.h"
+#include "textflag.h"
+
+// PNUMBER puts the number of this P in reg, or jumps to none if it cannot be
+// known. It needs one more register.
+#define PNUMBER(reg, tmp, none) \
+	MOVQ	·mOffset(SB), tmp \
+	TESTQ	tmp, tmp \
+	JEQ	none \
+	MOVQ	(TLS), reg \
+	MOVQ	(reg)(tmp*1), reg \
+	MOVQ	·pOffset(SB), tmp \
+	MOVQ	(reg)(tmp*1), reg \
+	MOVLQSX	(reg), reg
+
+// func acquire(s *slot, offset uintptr, failed *Ref) unsafe.Pointer
+TEXT ·acquire(SB), NOSPLIT, $0-32
+	MOVQ	s+0(FP), AX
+	PNUMBER(CX, DX, on)                     // (A1)
+	MOVQ	slot_current(AX), BX            // (A2)
+	TESTQ	BX, BX
+	JEQ	on
+	MOVQ	Ref_counters(BX), SI
+	CMPQ	CX, const_countersPlain(SI)
+	JCC	on                              // counted atomically, or no stripe for this P
+	SHLQ	$const_countersShift, CX
+	INCQ	const_countersAcquired(SI)(CX*1) // (A3)
+	CMPQ	BX, slot_current(AX)            // (A4)
+	JNE	undo
+	SUBQ	offset+8(FP), BX
+	MOVQ	BX, ret+24(FP)
+	RET
+undo:
+	INCQ	const_countersReleased(SI)(CX*1) // (A5)
+	MOVQ	BX, failed+16(FP)
+on:
+	JMP	·acquireOn(SB)
+
+// func release(p *recycler, obj unsafe.Pointer, offset uintptr)
+TEXT ·release(SB), NOSPLIT, $0-24
+	MOVQ	obj+8(FP), BX
+	TESTQ	BX, BX
+	JEQ	on
+	ADDQ	offset+16(FP), BX
+	MOVQ	p+0(FP), AX
+	CMPQ	AX, Ref_pool(BX)
+	JNE	on
+	MOVQ	Ref_counters(BX), SI
+	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R1)
+	JNE	on
+	PNUMBER(CX, DX, on)                     // (R2)
+	CMPQ	CX, const_countersPlain(SI)
+	JCC	on
+	SHLQ	$const_countersShift, CX
+	INCQ	const_countersReleased(SI)(CX*1) // (R3)
+	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R4)
+	JNE	late
+	RET
+late:
+	JMP	·releaseLate(SB)
+on:
+	JMP	·releaseOn(SB)
