@@ -45,6 +45,8 @@ TEXT ·release(SB), NOSPLIT, $0-24
 	JEQ	on
 	ADDQ	offset+16(FP), BX
 	MOVQ	p+0(FP), AX
+	TESTQ	AX, AX
+	JEQ	on
 	CMPQ	AX, Ref_pool(BX)
 	JNE	on
 	MOVQ	Ref_counters(BX), SI

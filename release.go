@@ -13,7 +13,7 @@ func (p *recycler) release(obj unsafe.Pointer, offset uintptr) {
 		return
 	}
 	ref := (*Ref)(unsafe.Add(obj, offset))
-	if ref.pool == p {
+	if ref.pool == p && p != nil {
 		counters := ref.counters.Load()
 		if phaseOf(counters.State.Load()) == live { // (R1) the common case
 			k := seam.Pin()           // (R2) choose the stripe
