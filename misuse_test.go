@@ -1,0 +1,268 @@
+package poolswap_test
+
+import (
+	"testing"
+
+	"github.com/poolswap/poolswap"
+)
+
+// scene is what every misuse of an object happens in: two containers that
+// share a pool, and a stranger with a pool of its own.
+type scene struct {
+	t        *testing.T
+	pool     *poolswap.Pool[table, *table]
+	c, other *poolswap.Container[table, *table]
+	stranger *poolswap.Container[table, *table]
+}
+
+func newScene(t *testing.T, options poolswap.Options[table]) *scene {
+	pool := newTablePool(options)
+	return &scene{
+		t:        t,
+		pool:     pool,
+		c:        poolswap.NewContainer(pool, &table{value: 1}),
+		other:    poolswap.NewContainer(pool, &table{value: 2}),
+		stranger: newTableContainer(options),
+	}
+}
+
+// replaced returns an object that was current, is replaced, and is held by as
+// many readers as told.
+func (s *scene) replaced(readers int) *table {
+	obj := s.c.GetNew()
+	s.c.Update(obj)
+	for range readers {
+		s.c.Acquire()
+	}
+	next := s.c.GetNew()
+	next.value = 1
+	s.c.Update(next)
+	return obj
+}
+
+// serves fails the test unless both containers read, update and recycle as if
+// nothing had happened. An operation that panicked may have left one object in
+// the hands of its caller, and one with readers.
+func (s *scene) serves(inHand, retired int) {
+	s.t.Helper()
+	for i, c := range []*poolswap.Container[table, *table]{s.c, s.other, s.stranger} {
+		obj := c.Acquire()
+		if obj == nil || obj.value == 0 {
+			s.t.Fatalf("container %d serves %+v", i, obj)
+		}
+		next := c.GetNew()
+		next.value = 9
+		c.Update(next)
+		if obj.value == 0 {
+			s.t.Errorf("container %d: the object was recycled under its reader", i)
+		}
+		c.Release(obj)
+		if got := c.Acquire(); got != next {
+			s.t.Errorf("container %d serves %p after an update with %p", i, got, next)
+		}
+		c.Release(next)
+	}
+	stats := settled(s.t, s.pool, inHand)
+	if stats.Current != 2 || stats.Retired != retired {
+		s.t.Errorf("%d objects are current and %d retired, want 2 and %d: %+v", stats.Current, stats.Retired, retired, stats)
+	}
+}
+
+// objectMisuses are the wrong things to do with an object, and what each says.
+// A misuse prepares the scene and returns the call that must panic. Just
+// before that call the test reads the current object of the first container,
+// which counts once.
+var objectMisuses = []struct {
+	name     string
+	prepare  func(s *scene) func()
+	want     string // follows "poolswap: "
+	inHand   int    // objects that the misuse leaves with its caller
+	retired  int    // objects that the misuse leaves with readers
+	lost     uint64 // objects that the misuse costs
+	replaces bool   // the wrong call was an Update that succeeded nevertheless
+}{
+	{
+		name: "Release of an object that is in the pool",
+		prepare: func(s *scene) func() {
+			obj := s.replaced(1)
+			s.c.Release(obj)
+			return func() { s.c.Release(obj) }
+		},
+		want: "Release of a *poolswap_test.table that is in the pool (released twice?) [acquired 1 times, released 1 times]",
+	},
+	{
+		name: "Release of an object that was given back unpublished",
+		prepare: func(s *scene) func() {
+			obj := s.pool.Get()
+			s.pool.Release(obj)
+			return func() { s.pool.Release(obj) }
+		},
+		want: "Release of a *poolswap_test.table that is in the pool (released twice?) [acquired 0 times, released 0 times]",
+	},
+	{
+		name: "two Releases too many, found when an Update drains the object",
+		prepare: func(s *scene) func() {
+			obj := s.c.Acquire()
+			s.c.Release(obj)
+			s.c.Release(obj)
+			s.c.Release(obj)
+			next := s.c.GetNew()
+			next.value = 1
+			return func() { s.c.Update(next) }
+		},
+		want: "Release of a *poolswap_test.table more often than it was acquired: 2 too many (released twice, or by a goroutine that did not acquire it?) [acquired 2 times, released 4 times]",
+		lost: 1, replaces: true,
+	},
+	{
+		name: "a Release too many, found by a late Release",
+		prepare: func(s *scene) func() {
+			obj := s.replaced(1)
+			poolswap.CountRelease(obj)
+			return func() { s.c.Release(obj) }
+		},
+		want: "Release of a *poolswap_test.table more often than it was acquired: 1 too many (released twice, or by a goroutine that did not acquire it?) [acquired 1 times, released 2 times]",
+		lost: 1,
+	},
+	{
+		name: "Release of an object of another pool",
+		prepare: func(s *scene) func() {
+			obj := s.stranger.Acquire()
+			s.stranger.Release(obj)
+			return func() { s.c.Release(obj) }
+		},
+		want: "Release of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [acquired 1 times, released 1 times]",
+	},
+	{
+		name: "Update of an object of another pool",
+		prepare: func(s *scene) func() {
+			obj := s.stranger.Acquire()
+			s.stranger.Release(obj)
+			return func() { s.c.Update(obj) }
+		},
+		want: "Update of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [acquired 1 times, released 1 times]",
+	},
+	{
+		name:    "Refs of an object of another pool",
+		prepare: func(s *scene) func() { return func() { s.pool.Refs(s.stranger.Acquire()) } },
+		want:    "Refs of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [acquired 1 times, released 0 times]",
+	},
+	{
+		name:    "Release of a literal that was never published",
+		prepare: func(s *scene) func() { return func() { s.c.Release(&table{value: 3}) } },
+		want:    "Release of a *poolswap_test.table that was never published (a literal? only Get, Acquire and Update make an object the pool's)",
+	},
+	{
+		name: "Update of the object that is current here",
+		prepare: func(s *scene) func() {
+			obj := s.c.Acquire()
+			s.c.Release(obj)
+			return func() { s.c.Update(obj) }
+		},
+		want: "Update of a *poolswap_test.table that is current already (updated twice?) [acquired 2 times, released 2 times]",
+	},
+	{
+		name: "Update of an object that is current in another container",
+		prepare: func(s *scene) func() {
+			obj := s.other.Acquire()
+			s.other.Release(obj)
+			return func() { s.c.Update(obj) }
+		},
+		want: "Update of a *poolswap_test.table that is current in another container, or being published by another goroutine [acquired 1 times, released 1 times]",
+	},
+	{
+		name: "Update of an object that is in the pool",
+		prepare: func(s *scene) func() {
+			obj := s.c.GetNew()
+			s.c.Release(obj)
+			return func() { s.c.Update(obj) }
+		},
+		want: "Update of a *poolswap_test.table that is in the pool (released before the update?) [acquired 0 times, released 0 times]",
+	},
+	{
+		name: "Update of an object that was replaced and is still held",
+		prepare: func(s *scene) func() {
+			obj := s.replaced(2)
+			s.c.Release(obj)
+			return func() { s.c.Update(obj) }
+		},
+		want:    "Update of a *poolswap_test.table that was replaced and is still held by readers (get a new one from the pool) [acquired 2 times, released 1 times]",
+		retired: 1,
+	},
+	{
+		name: "Update of an object that the pool gave up",
+		prepare: func(s *scene) func() {
+			obj := s.replaced(1)
+			poolswap.CountRelease(obj)
+			_ = panicOf(s.t, func() { s.c.Release(obj) })
+			return func() { s.c.Update(obj) }
+		},
+		want: "Update of a *poolswap_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [acquired 1 times, released 2 times]",
+		lost: 1,
+	},
+	{
+		name: "Update of a copy",
+		prepare: func(s *scene) func() {
+			obj := s.c.GetNew()
+			return func() { s.c.Update(copyOf(obj)) }
+		},
+		want:   "Update of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
+		inHand: 1,
+	},
+	{
+		name: "Release of a copy of an object that was replaced",
+		prepare: func(s *scene) func() {
+			dup := copyOf(s.replaced(1))
+			return func() { s.c.Release(dup) }
+		},
+		want:    "Release of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
+		retired: 1,
+	},
+	{
+		name: "Refs of a copy",
+		prepare: func(s *scene) func() {
+			obj := s.pool.Get()
+			return func() { s.pool.Refs(copyOf(obj)) }
+		},
+		want:   "Refs of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
+		inHand: 1,
+	},
+}
+
+func TestMisuseOfAnObjectIsRefusedAndCostsNothingElse(t *testing.T) {
+	bothWays(t, func(t *testing.T, options poolswap.Options[table]) {
+		options.Discard = func(*table) {} // so that no object is in the overflow
+		for _, misuse := range objectMisuses {
+			t.Run(misuse.name, func(t *testing.T) {
+				s := newScene(t, options)
+				call := misuse.prepare(s)
+				before, was := s.pool.Stats(), s.c.Acquire()
+				s.c.Release(was)
+				wantPanic(t, "poolswap: "+misuse.want, call)
+
+				now := s.c.Acquire()
+				s.c.Release(now)
+				if replaced := now != was; replaced != misuse.replaces {
+					t.Errorf("the current object was replaced: %t, want %t", replaced, misuse.replaces)
+				}
+				after := s.pool.Stats()
+				if after.Lost != misuse.lost {
+					t.Errorf("%d objects lost, want %d", after.Lost, misuse.lost)
+				}
+				if !misuse.replaces && after.Updates != before.Updates {
+					t.Errorf("%d updates after a refused one, %d before", after.Updates, before.Updates)
+				}
+				s.serves(misuse.inHand, misuse.retired)
+			})
+		}
+	})
+}
+
+func TestEachMisuseHasItsOwnMessage(t *testing.T) {
+	seen := map[string]string{}
+	for _, misuse := range objectMisuses {
+		if first, ok := seen[misuse.want]; ok {
+			t.Errorf("%q and %q have the same message", first, misuse.name)
+		}
+		seen[misuse.want] = misuse.name
+	}
+}
