@@ -2,7 +2,6 @@ package poolswap
 
 import (
 	"fmt"
-	"runtime"
 	"sync"
 	"unsafe"
 	"weak"
@@ -106,7 +105,7 @@ func (p *recycler) attach(ref *Ref) bool {
 	}
 	ref.pool = p
 	ref.self = uintptr(unsafe.Pointer(ref))
-	runtime.AddCleanup(ref, remains.settle, remains{p.self, counters})
+	seam.AddCleanup(ref, remains.settle, remains{p.self, counters})
 	counters.State.Store(uint64(private))
 	return true
 }

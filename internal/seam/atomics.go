@@ -3,6 +3,7 @@
 package seam
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 )
@@ -22,6 +23,11 @@ type Mutex = sync.Mutex
 // Go starts f on a goroutine of its own. It does not allocate when f is a
 // function value that exists already.
 func Go(f func()) { go f() }
+
+// AddCleanup is runtime.AddCleanup.
+func AddCleanup[T, A any](ptr *T, cleanup func(A), arg A) {
+	runtime.AddCleanup(ptr, cleanup, arg)
+}
 
 // Fence is a full memory fence. Its locked instruction works on a word of the
 // caller's stack: a shared word would make every caller wait for one cache

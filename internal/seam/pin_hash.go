@@ -2,7 +2,10 @@
 
 package seam
 
-import "unsafe"
+import (
+	"runtime"
+	"unsafe"
+)
 
 // Pin returns a number that tends to differ between goroutines that run at the
 // same time: it is taken from the address of the caller's stack. It promises
@@ -25,6 +28,6 @@ func Stripe(k, owned int) int {
 	return int(uint64(uint32(k)) * uint64(owned) >> 32)
 }
 
-// StripesPerP says how many counter stripes are wanted for each P: with
-// several, two goroutines whose stacks hash alike are rare.
-const StripesPerP = 4
+// Stripes returns how many counter stripes an object wants: four for each
+// processor, so that two goroutines whose stacks hash alike are rare.
+func Stripes() int { return 4 * max(runtime.GOMAXPROCS(0), runtime.NumCPU()) }

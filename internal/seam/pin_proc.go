@@ -2,7 +2,10 @@
 
 package seam
 
-import _ "unsafe" // for go:linkname
+import (
+	"runtime"
+	_ "unsafe" // for go:linkname
+)
 
 // Pin forbids that the calling goroutine is preempted and returns the number
 // of the P it runs on. Until Unpin nobody else runs on that P. The caller must
@@ -25,6 +28,7 @@ func Unpin()
 // them, which counts for every P that came into being later.
 func Stripe(k, owned int) int { return min(k, owned) }
 
-// StripesPerP says how many counter stripes are wanted for each P: a P number
-// is exact, so one is enough.
-const StripesPerP = 1
+// Stripes returns how many counter stripes an object wants: one for each P, for
+// P numbers are exact. GOMAXPROCS follows the CPU limit of a container up to
+// the number of CPUs, so as many are made from the start.
+func Stripes() int { return max(runtime.GOMAXPROCS(0), runtime.NumCPU()) }

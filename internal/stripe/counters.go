@@ -1,7 +1,6 @@
 package stripe
 
 import (
-	"runtime"
 	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
@@ -48,7 +47,7 @@ var (
 // the process can and portable is false. It costs 128 bytes for each processor
 // and 256 more.
 func New(portable bool) *Counters {
-	owned := max(runtime.GOMAXPROCS(0), runtime.NumCPU()) * seam.StripesPerP
+	owned := seam.Stripes()
 	plain := 0
 	if !portable && Asymmetric() {
 		plain = owned
