@@ -59,7 +59,7 @@ func TestNewPoolRefusesWhatCannotWork(t *testing.T) {
 }
 
 func TestGetRefusesWhatABadFactoryReturns(t *testing.T) {
-	bothWays(t, func(t *testing.T, options poolswap.Options[table]) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
 		stranger := newTablePool(options).Get()
 		var next *table // what the factory returns
 		pool := poolswap.NewPoolWithOptions(func() *table { return next }, nil, options)
@@ -139,7 +139,7 @@ func TestANilPoolIsRefused(t *testing.T) {
 }
 
 func TestReleaseOfNilDoesNothing(t *testing.T) {
-	bothWays(t, func(t *testing.T, options poolswap.Options[table]) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewEmptyContainer(pool)
 		before := pool.Stats()

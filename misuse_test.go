@@ -229,7 +229,7 @@ var objectMisuses = []struct {
 }
 
 func TestMisuseOfAnObjectIsRefusedAndCostsNothingElse(t *testing.T) {
-	bothWays(t, func(t *testing.T, options poolswap.Options[table]) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.Discard = func(*table) {} // so that no object is in the overflow
 		for _, misuse := range objectMisuses {
 			t.Run(misuse.name, func(t *testing.T) {

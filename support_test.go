@@ -13,19 +13,23 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// bothWays runs a suite once for each way of counting. In a build that has no
-// plain counting the first way is the portable one too.
-func bothWays(t *testing.T, suite func(t *testing.T, options poolswap.Options[table])) {
+// everyWay runs a suite once for each way of counting that the build has: its
+// fastest, the same without the assembly where there is one, and the portable.
+// Where the first way is the portable one already, it runs under two names.
+func everyWay(t *testing.T, suite func(t *testing.T, options poolswap.Options[table])) {
 	t.Helper()
-	for _, portable := range []bool{false, true} {
-		name := "counting as the build does"
-		if portable {
-			name = "counting the portable way"
-		}
-		t.Run(name, func(t *testing.T) {
-			suite(t, poolswap.Options[table]{Portable: portable})
+	t.Run("counting as the build does", func(t *testing.T) {
+		suite(t, poolswap.Options[table]{})
+	})
+	if poolswap.HasAssembly() {
+		t.Run("counting without the assembly", func(t *testing.T) {
+			t.Cleanup(poolswap.WithoutAssembly())
+			suite(t, poolswap.Options[table]{})
 		})
 	}
+	t.Run("counting the portable way", func(t *testing.T) {
+		suite(t, poolswap.Options[table]{Portable: true})
+	})
 }
 
 // panicOf calls fn and returns the text that it panicked with, or fails the
