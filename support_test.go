@@ -71,32 +71,24 @@ func eventually(t *testing.T, what string, done func() bool) {
 
 // settled waits until no object awaits its reset or is being reset, so that
 // every object is current, held by readers, a spare, or one of inHand that the
-// test got and has not given back. It serves pools that have nothing in the
-// overflow.
-func settled[T any, P poolswap.Object[T]](t *testing.T, pool *poolswap.Pool[T, P], inHand int) poolswap.Stats {
+// test got and has not given back; and until the accounts add up and stand
+// still. It serves pools that have nothing in the overflow.
+func settled[T any, P poolswap.Object[T]](t *testing.T, pool *poolswap.Pool[T, P], inHand int) (s poolswap.Stats) {
 	t.Helper()
-	var s poolswap.Stats
+	stands := false
+	defer func() {
+		if !stands {
+			t.Logf("the accounts: %+v", s)
+		}
+	}()
 	eventually(t, "every object is accounted for", func() bool {
+		last := s
 		s = pool.Stats()
-		return s.Awaiting == 0 && s.Live == s.Current+s.Retired+s.Spares+inHand
+		stands = s == last && s.Awaiting == 0 && s.Live == s.Current+s.Retired+s.Spares+inHand &&
+			s.Live == int(s.Created+s.Adopted-s.Discarded-s.Lost-s.Collected)
+		return stands
 	})
-	checkSums(t, s)
 	return s
-}
-
-// checkSums fails the test if accounts taken while nothing went on do not add
-// up.
-func checkSums(t *testing.T, s poolswap.Stats) {
-	t.Helper()
-	if got := int(s.Created + s.Adopted - s.Discarded - s.Lost - s.Collected); got != s.Live {
-		t.Errorf("created + adopted - discarded - lost - collected = %d, Live = %d: %+v", got, s.Live, s)
-	}
-	if s.Current+s.Retired+s.Awaiting+s.Spares > s.Live {
-		t.Errorf("more objects have a place than are live: %+v", s)
-	}
-	if s.Abandoned > s.Lost || s.Leaked > s.Collected {
-		t.Errorf("a part is larger than its whole: %+v", s)
-	}
 }
 
 // copyOf returns a copy of obj that go vet does not see being made.

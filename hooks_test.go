@@ -1,0 +1,259 @@
+package poolswap_test
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+)
+
+// hooked is a pool whose reset and discard hook do what the test says, and
+// what it has seen of them.
+type hooked struct {
+	*poolswap.Pool[table, *table]
+	reports reports
+
+	reset     atomic.Pointer[func(*table) bool] // nil: clear and keep
+	discard   atomic.Pointer[func(*table)]
+	resets    atomic.Int64
+	discarded atomic.Int64
+}
+
+func newHooked(options poolswap.Options[table]) *hooked {
+	h := &hooked{}
+	options.Discard = func(obj *table) {
+		h.discarded.Add(1)
+		if discard := h.discard.Load(); discard != nil {
+			(*discard)(obj)
+		}
+	}
+	options.Report = h.reports.report
+	h.Pool = poolswap.NewPoolWithOptions(func() *table { return new(table) }, func(obj *table) bool {
+		h.resets.Add(1)
+		if reset := h.reset.Load(); reset != nil {
+			return (*reset)(obj)
+		}
+		obj.value = 0
+		return true
+	}, options)
+	return h
+}
+
+func (h *hooked) onReset(reset func(*table) bool) { h.reset.Store(&reset) }
+func (h *hooked) onDiscard(discard func(*table))  { h.discard.Store(&discard) }
+
+var errHook = errors.New("the hook's own")
+
+// badHooks are the ways in which reset and discard misbehave.
+var badHooks = []struct {
+	name      string
+	set       func(h *hooked)
+	panics    any // what a caller on whose goroutine the hook runs sees
+	lost      uint64
+	discarded uint64
+}{
+	{
+		name:   "reset panics",
+		set:    func(h *hooked) { h.onReset(func(*table) bool { panic(errHook) }) },
+		panics: errHook,
+		lost:   1,
+	},
+	{
+		name: "reset calls Goexit",
+		set:  func(h *hooked) { h.onReset(func(*table) bool { runtime.Goexit(); return true }) },
+		lost: 1,
+	},
+	{
+		name:      "reset refuses the object",
+		set:       func(h *hooked) { h.onReset(func(*table) bool { return false }) },
+		discarded: 1,
+	},
+	{
+		name: "the discard hook panics",
+		set: func(h *hooked) {
+			h.onReset(func(*table) bool { return false })
+			h.onDiscard(func(*table) { panic(errHook) })
+		},
+		panics:    errHook,
+		discarded: 1,
+	},
+	{
+		name: "the discard hook calls Goexit",
+		set: func(h *hooked) {
+			h.onReset(func(*table) bool { return false })
+			h.onDiscard(func(*table) { runtime.Goexit() })
+		},
+		discarded: 1,
+	},
+}
+
+// writerPaths are the ways by which a hook comes to run on a caller. Each
+// prepares a container and returns the call in which it runs, and afterwards
+// the value that the container serves.
+var writerPaths = []struct {
+	name string
+	call func(t *testing.T, h *hooked, c *poolswap.Container[table, *table]) func()
+	want int
+}{
+	{"in an Update that drains", func(_ *testing.T, h *hooked, c *poolswap.Container[table, *table]) func() {
+		next := h.Get()
+		next.value = 2
+		return func() { c.Update(next) }
+	}, 2},
+	{"in a Release of an object that was not published", func(_ *testing.T, h *hooked, c *poolswap.Container[table, *table]) func() {
+		obj := h.Get()
+		return func() { c.Release(obj) }
+	}, 1},
+	{"in a Get that takes an object which a reader handed over", func(t *testing.T, h *hooked, c *poolswap.Container[table, *table]) func() {
+		// The sweeper is kept busy with one object, so that the second waits
+		// for Get.
+		good, swept, goOn := h.reset.Load(), make(chan bool), make(chan bool)
+		h.onReset(func(*table) bool { close(swept); <-goOn; return true })
+		first := c.Acquire()
+		c.Update(&table{value: 7})
+		second := c.Acquire()
+		c.Update(&table{value: 1})
+		c.Release(first)
+		<-swept
+		c.Release(second)
+		h.reset.Store(good)
+		t.Cleanup(func() { close(goOn) })
+		return func() { h.Release(h.Get()) }
+	}, 1},
+}
+
+func TestAHookThatMisbehavesOnAWriterCostsOneObject(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		for _, path := range writerPaths {
+			for _, bad := range badHooks {
+				t.Run(bad.name+" "+path.name, func(t *testing.T) {
+					h := newHooked(options)
+					c := poolswap.NewContainer(h.Pool, &table{value: 1})
+					call := path.call(t, h, c)
+					bad.set(h)
+					_, panicked := onAnother(call)
+					if bad.panics != nil && panicked != bad.panics {
+						t.Errorf("the caller saw panic %v, want the hook's own", panicked)
+					}
+					if s := h.Stats(); s.Lost != bad.lost || s.Discarded < bad.discarded {
+						t.Errorf("afterwards: %+v", s)
+					}
+					if told := h.reports.all(); len(told) > 0 {
+						t.Errorf("what the caller saw was reported too: %v", told)
+					}
+					c.WithAcquire(func(obj *table) {
+						if obj.value != path.want {
+							t.Errorf("the container serves value %d, want %d", obj.value, path.want)
+						}
+					})
+				})
+			}
+		}
+	})
+}
+
+func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		for _, bad := range badHooks {
+			t.Run(bad.name, func(t *testing.T) {
+				h := newHooked(options)
+				c := poolswap.NewContainer(h.Pool, &table{value: 1})
+				bad.set(h)
+
+				old := c.Acquire()
+				c.Update(&table{value: 2})
+				c.Release(old)
+				eventually(t, "the sweeper has met the hook", func() bool {
+					s := h.Stats()
+					return s.Lost == bad.lost && s.Discarded == bad.discarded
+				})
+				if bad.panics != nil {
+					eventually(t, "the panic is told", func() bool { return len(h.reports.all()) == 1 })
+					var told *poolswap.HookPanic
+					err := h.reports.all()[0]
+					if !errors.As(err, &told) || told.Value != bad.panics || !errors.Is(err, errHook) || len(told.Stack) == 0 {
+						t.Errorf("told %v", err)
+					}
+				}
+
+				// Everything else works on, the sweeper included.
+				h.reset.Store(nil)
+				h.discard.Store(nil)
+				for value := 3; value < 6; value++ {
+					old := c.Acquire()
+					if old.value != value-1 {
+						t.Fatalf("the container serves value %d, want %d", old.value, value-1)
+					}
+					c.Update(&table{value: value})
+					c.Release(old)
+				}
+				s := settled(t, h.Pool, 0)
+				if s.Current != 1 || s.Retired != 0 || s.Lost != bad.lost {
+					t.Errorf("in the end: %+v", s)
+				}
+				if bad.panics == nil && len(h.reports.all()) > 0 {
+					t.Errorf("told %v", h.reports.String())
+				}
+			})
+		}
+	})
+}
+
+// TestTheSweeperOutlivesManyBadObjects hands over several objects at once, of
+// which reset loses every second.
+func TestTheSweeperOutlivesManyBadObjects(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		h := newHooked(options)
+		h.onReset(func(obj *table) bool {
+			switch obj.value % 4 {
+			case 1:
+				panic(errHook)
+			case 3:
+				runtime.Goexit()
+			}
+			return true
+		})
+		c := poolswap.NewEmptyContainer(h.Pool)
+		var held []*table
+		for value := range 20 {
+			c.Update(&table{value: value})
+			held = append(held, c.Acquire())
+		}
+		c.Update(nil)
+		for _, obj := range held {
+			c.Release(obj)
+		}
+		s := settled(t, h.Pool, 0)
+		if s.Lost != 10 || s.Spares != 2 || s.Discarded != 8 || h.resets.Load() != 20 {
+			t.Errorf("%d resets, %+v", h.resets.Load(), s)
+		}
+		eventually(t, "five panics are told", func() bool { return len(h.reports.all()) == 5 })
+	})
+}
+
+func TestAFactoryThatPanicsCostsNothing(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		options.MaxLive = 2
+		fail := func() { panic(errHook) }
+		pool := poolswap.NewPoolWithOptions(func() *table { fail(); return new(table) }, nil, options)
+		c := poolswap.NewContainer(pool, &table{value: 1})
+		before := pool.Stats()
+		for range 3 { // more often than MaxLive would allow if any were counted
+			if _, panicked := onAnother(func() { c.GetNew() }); panicked != errHook {
+				t.Errorf("the caller saw %v", panicked)
+			}
+		}
+		fail = runtime.Goexit
+		onAnother(func() { c.GetNew() })
+		if after := pool.Stats(); after != before {
+			t.Errorf("the accounts changed from %+v to %+v", before, after)
+		}
+		fail = func() {}
+		c.Update(c.GetNew())
+		if s := settled(t, pool, 0); s.Created != 1 || s.Live != 2 {
+			t.Errorf("%+v", s)
+		}
+	})
+}

@@ -1,0 +1,203 @@
+package poolswap_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+)
+
+// TestHooksNeverRunOnAReader lets readers be the last holders of many objects
+// and looks on which goroutines the hooks ran.
+func TestHooksNeverRunOnAReader(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		h := newHooked(options)
+		var ran sync.Map // numbers of goroutines
+		h.onReset(func(obj *table) bool {
+			ran.Store(goroutine(), "reset")
+			return obj.value%2 == 0
+		})
+		h.onDiscard(func(*table) { ran.Store(goroutine(), "discard") })
+
+		c := poolswap.NewContainer(h.Pool, &table{})
+		for round := range 40 {
+			readers := []func(){
+				func() { c.Release(c.Acquire()) },
+				func() { c.WithAcquire(func(*table) {}) },
+				func() { r := c.NewReader(); r.Load(); r.Close() },
+			}
+			read := readers[round%len(readers)]
+			old := c.Acquire() // held over the update, so that the reader below drains it
+			c.Update(&table{value: round})
+			for _, reader := range []func(){read, func() { c.Release(old) }, read} {
+				id, panicked := onAnother(reader)
+				if panicked != nil {
+					t.Fatal(panicked)
+				}
+				if hook, ok := ran.Load(id); ok {
+					t.Fatalf("round %d: the %s hook ran on a reader", round, hook)
+				}
+			}
+		}
+		settled(t, h.Pool, 0)
+		if h.resets.Load() != 40 || h.discarded.Load() == 0 {
+			t.Errorf("%d resets and %d discards: the test saw too little", h.resets.Load(), h.discarded.Load())
+		}
+		if _, ok := ran.Load(goroutine()); ok {
+			t.Error("a hook ran on the goroutine whose updates drained nothing")
+		}
+	})
+}
+
+// TestHooksRunOnTheWriterThatDrains is the other half: what a writer drains it
+// resets itself, before Update returns.
+func TestHooksRunOnTheWriterThatDrains(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		h := newHooked(options)
+		var where string
+		h.onReset(func(*table) bool { where = goroutine(); return true })
+		c := poolswap.NewContainer(h.Pool, &table{})
+		c.Update(&table{})
+		if here := goroutine(); where != here {
+			t.Errorf("reset ran on goroutine %q, Update on %q", where, here)
+		}
+	})
+}
+
+// TestHooksRunWithNoLockHeld calls from inside each function of the user, the
+// first time that it runs, everything that takes a lock. If one were held this
+// would hang.
+func TestHooksRunWithNoLockHeld(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		var pool *poolswap.Pool[table, *table]
+		var c *poolswap.Container[table, *table]
+		var used, done sync.Map // names of functions
+		useEverything := func(from string) {
+			if _, again := used.LoadOrStore(from, true); again {
+				return
+			}
+			pool.Stats()
+			obj := c.GetNew()
+			pool.Refs(obj)
+			pool.Release(obj)
+			old := c.Acquire()
+			c.Update(c.GetNew())
+			c.Release(old)
+			pool.Trim()
+			done.Store(from, true)
+		}
+		options.Spares = 1
+		options.Discard = func(*table) { useEverything("discard") }
+		options.Report = func(error) { useEverything("report") }
+		pool = poolswap.NewPoolWithOptions(
+			func() *table { useEverything("factory"); return new(table) },
+			func(obj *table) bool {
+				useEverything("reset")
+				if obj.value == 13 {
+					panic(errHook)
+				}
+				return true
+			}, options)
+		c = poolswap.NewContainer(pool, &table{value: 1})
+
+		first, second := c.GetNew(), c.GetNew()
+		c.Release(first)
+		c.Release(second) // one too many for the spares
+		c.Update(&table{value: 13})
+		bad := c.Acquire()
+		c.Update(&table{value: 2})
+		c.Release(bad)
+		for _, from := range []string{"factory", "reset", "discard", "report"} {
+			eventually(t, from+" was called and returned", func() bool {
+				_, ok := done.Load(from)
+				return ok
+			})
+		}
+		settled(t, pool, 0)
+	})
+}
+
+// TestTheObjectIsFreeBeforeResetRuns gives an object back from inside its own
+// reset, which must be refused as of an object in the pool.
+func TestTheObjectIsFreeBeforeResetRuns(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		h := newHooked(options)
+		var refused []string
+		h.onReset(func(obj *table) bool {
+			for _, call := range []func(){
+				func() { h.Release(obj) },
+				func() { poolswap.NewEmptyContainer(h.Pool).Update(obj) },
+			} {
+				func() {
+					defer func() { refused = append(refused, recover().(string)) }()
+					call()
+				}()
+			}
+			return true
+		})
+		c := poolswap.NewContainer(h.Pool, &table{})
+		c.Update(nil)         // resets on the writer that drains,
+		h.Release(c.GetNew()) // on the owner who gives back,
+		c.Update(c.GetNew())  //
+		old := c.Acquire()    //
+		c.Update(nil)         //
+		c.Release(old)        // and on the sweeper
+		s := settled(t, h.Pool, 0)
+		if s.Spares != 1 || s.Live != 1 {
+			t.Errorf("%+v", s)
+		}
+		if len(refused) != 6 {
+			t.Fatalf("%d refusals, want 6: %q", len(refused), refused)
+		}
+		for _, text := range refused {
+			if !strings.Contains(text, " that is in the pool (released ") {
+				t.Errorf("refused with %s", text)
+			}
+		}
+	})
+}
+
+// TestDiscardIsCalledOnceForEachObjectThatLeaves makes objects leave in every
+// way there is and counts the calls by object.
+func TestDiscardIsCalledOnceForEachObjectThatLeaves(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		h := newHooked(options)
+		calls := map[*table]int{}
+		var mu sync.Mutex
+		h.onDiscard(func(obj *table) {
+			mu.Lock()
+			defer mu.Unlock()
+			calls[obj]++
+		})
+		h.onReset(func(obj *table) bool { return obj.value != 1 })
+
+		c := poolswap.NewEmptyContainer(h.Pool)
+		var held, made []*table
+		for value := range 12 {
+			obj := &table{value: value % 3} // every third is refused by reset
+			made = append(made, obj)
+			c.Update(obj)
+			if value%2 == 0 { // every other one is drained by a reader
+				held = append(held, c.Acquire())
+			}
+		}
+		c.Update(nil)
+		for _, obj := range held {
+			c.Release(obj)
+		}
+		settled(t, h.Pool, 0)
+		h.Trim()
+		if s := h.Stats(); s.Live != 0 || s.Discarded != 12 {
+			t.Errorf("%+v", s)
+		}
+		eventually(t, "the hook has run for the last of them", func() bool { return h.discarded.Load() >= 12 })
+		mu.Lock()
+		defer mu.Unlock()
+		for i, obj := range made {
+			if calls[obj] != 1 {
+				t.Errorf("object %d was discarded %d times", i, calls[obj])
+			}
+		}
+	})
+}
