@@ -1,6 +1,9 @@
 package typedpool
 
-import "bytes"
+import (
+	"bytes"
+	"reflect"
+)
 
 // defaultMaxBytes is the size of the largest buffer or slice that the zero
 // Buffers and the zero Slices keep.
@@ -43,7 +46,13 @@ func (p *Buffers) Put(b *bytes.Buffer) {
 	if limit == 0 {
 		limit = defaultMaxBytes
 	}
-	if b == nil || b.Cap() > limit {
+	if b == nil {
+		return
+	}
+	if b.Cap() > limit {
+		if debugging {
+			claim(b, reflect.TypeFor[*bytes.Buffer]())
+		}
 		return
 	}
 	b.Reset()

@@ -52,15 +52,24 @@ func TestSecondPutPanicsWithBothCallSites(t *testing.T) {
 		p.Put(x)
 		mustPanic(t, func() { p.Put(x) }, "twice")
 	})
+	t.Run("of a buffer and a slice that are over the limit", func(t *testing.T) {
+		p, b := typedpool.NewBuffers(1), bytes.NewBufferString("large")
+		p.Put(b)
+		mustPanic(t, func() { p.Put(b) }, "Put of a *bytes.Buffer twice")
+		q, s := typedpool.NewSlices[int](1), make([]int, 2)
+		q.Put(s)
+		mustPanic(t, func() { q.Put(s) }, "Put of a []int twice")
+	})
 	t.Run("deferred, when a panic unwinds", func(t *testing.T) {
 		p := typedpool.New(newRecord)
 		x := p.Get()
+		first := typedpool.Here(4)
 		func() {
 			defer func() { _ = recover() }()
 			defer p.Put(x)
 			panic("unwind")
 		}()
-		mustPanic(t, func() { p.Put(x) }, "first at", "debug_test.go:")
+		mustPanic(t, func() { p.Put(x) }, "first at "+first)
 	})
 	t.Run("from two goroutines at once, in one of them", func(t *testing.T) {
 		p := typedpool.New(newRecord)
@@ -159,8 +168,9 @@ func TestPutScribbles(t *testing.T) {
 		var p typedpool.Pool[shared]
 		x := &shared{id: 7}
 		x.mu.Lock()
+		x.n.Store(8)
 		p.Put(x)
-		if x.id != 7 || x.mu.TryLock() {
+		if x.id != 7 || x.n.Load() != 8 || x.mu.TryLock() {
 			t.Error("Put has changed an object that go vet forbids to copy")
 		}
 	})

@@ -51,13 +51,13 @@
 // and putting it twice. Under the build tag poolswapdebug, at a cost in time and
 // memory that suits tests only:
 //
-//   - Put scribbles over the object, and the Get that hands it out again takes
-//     the scribble back. An object made of numbers is filled with the byte 0xdb,
-//     and one with pointers or bools becomes its zero value. The spare capacity
-//     of a bytes.Buffer and the arrays of Slices are scribbled over too, the
-//     former for good, the latter where they hold no pointer. Memory that the
-//     object merely points to is not. An object that go vet forbids to copy,
-//     because it holds a lock or an atomic, is left alone.
+//   - Put scribbles over the object, and the Get that hands it out again restores
+//     it. An object made of numbers is filled with the byte 0xdb, one with
+//     pointers or bools becomes its zero value. The spare capacity of a
+//     bytes.Buffer and the arrays of Slices are scribbled over alike, and not
+//     restored: nobody may count on what is in them. Memory that an object merely
+//     points to is left alone, and so is an object that go vet forbids to copy
+//     because it holds a lock or an atomic.
 //   - Get panics if the scribble was written to since, and names the Put.
 //   - A second Put of the same object panics and names both calls. The calls
 //     need not be on the same pool. Once a Get has handed the object out again,

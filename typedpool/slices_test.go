@@ -2,8 +2,10 @@ package typedpool_test
 
 import (
 	"math"
+	"runtime"
 	"testing"
 	"unsafe"
+	"weak"
 
 	"github.com/poolswap/poolswap/typedpool"
 )
@@ -43,6 +45,19 @@ func TestSlices(t *testing.T) {
 				}
 			}
 			return unsafe.SliceData(r) == unsafe.SliceData(s)
+		})
+	})
+	t.Run("an array is not kept alive once it has been got", func(t *testing.T) {
+		var p typedpool.Slices[record]
+		eventually(t, "one collection frees the array", func() bool {
+			s := make([]record, 8)
+			gone := weak.Make(&s[0])
+			p.Put(s)
+			s = p.Get(8)
+			runtime.KeepAlive(s)
+			s = nil
+			runtime.GC()
+			return gone.Value() == nil
 		})
 	})
 	t.Run("an array of the limit is kept, a larger one is not", func(t *testing.T) {
