@@ -1,0 +1,77 @@
+//go:build poolswapsched
+
+package sched
+
+import (
+	"fmt"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// choice is one way to go on: a thread takes its step, on processor cpu if the
+// step is a pin, or, where thread is nil, processor cpu lets out a store.
+type choice struct {
+	thread *thread
+	cpu    int
+}
+
+// choices appends all ways to go on to into.
+func (w *World) choices(into []choice) []choice {
+	for _, t := range w.threads {
+		switch {
+		case t.done:
+		case t.op == seam.OpPin:
+			for c := range w.cpus {
+				if w.cpus[c].pinned == nil {
+					into = append(into, choice{t, c})
+				}
+			}
+		case t.op == seam.OpLock && *(*uint64)(t.addr) != 0:
+		default:
+			into = append(into, choice{t, -1})
+		}
+	}
+	for c := range w.cpus {
+		if len(w.cpus[c].buffer) > 0 {
+			into = append(into, choice{nil, c})
+		}
+	}
+	return into
+}
+
+// take goes on the way of c.
+func (w *World) take(c choice) {
+	w.steps++
+	if w.steps > w.config.MaxSteps {
+		w.failure = fmt.Errorf("no end after %d steps: a livelock?", w.config.MaxSteps)
+		return
+	}
+	if c.thread == nil {
+		w.trace.letOut(w, c.cpu)
+		w.letOut(c.cpu)
+		return
+	}
+	if c.thread.op == seam.OpPin {
+		c.thread.cpu = c.cpu
+	}
+	w.trace.step(w, c.thread)
+	w.run(c.thread)
+}
+
+// ended reports whether the run is over, and judges it when nothing can go on.
+func (w *World) ended(ways []choice) bool {
+	if w.failure != nil {
+		return true
+	}
+	for _, t := range w.threads {
+		if !t.done {
+			if len(ways) == 0 {
+				w.failure = fmt.Errorf("deadlock: %s waits for ever", t.name)
+				return true
+			}
+			return false
+		}
+	}
+	w.finish() // stores that wait in buffers are visible in the end, in whatever order
+	return true
+}

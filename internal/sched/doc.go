@@ -1,0 +1,14 @@
+//go:build poolswapsched
+
+// Package sched runs the real code of the protocol under a scheduler of its
+// own. It is a Machine behind the seam: goroutines become coroutines that stop
+// before every step on shared memory, plain stores wait in the store buffer of
+// their processor until they are let out (first in first out, as on x86-TSO),
+// and which step comes next is a choice.
+//
+// Explore makes every choice, depth first, and prunes states that it has seen.
+// Sample makes random ones, with priorities that change a few times in each
+// run (PCT: Burckhardt and others, "A randomized scheduler with probabilistic
+// guarantees of finding bugs", ASPLOS 2010). Both stop at the first failure
+// and return the steps that led to it.
+package sched

@@ -1,0 +1,202 @@
+//go:build poolswapsched
+
+package poolswap_test
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/sched"
+)
+
+// specimen is the object that the scheduler's scenarios swap. Its fields
+// beside the Ref are the test's own notes, written by one coroutine at a time.
+type specimen struct {
+	poolswap.Ref
+	name    string
+	version int // of its container, 0 once reset
+	holders int
+	free    bool // reset ran, and nobody got it since
+}
+
+// lab is a pool with specimens, and what is promised of them, watched at every
+// step that the scheduler takes.
+type lab struct {
+	*sched.World
+	pool       *poolswap.Pool[specimen, *specimen]
+	containers []*watched
+	all        []*specimen
+	dropped    int // discarded
+}
+
+// watched is a container and what its only writer has done.
+type watched struct {
+	*poolswap.Container[specimen, *specimen]
+	begun    int  // version of the last Update that was called
+	done     int  // version of the last Update that returned
+	maybeNil bool // an Update(nil) was called
+}
+
+// newLab makes a lab with containers that each have a current specimen, and
+// spares clean ones beside.
+func newLab(w *sched.World, containers, spares int, options poolswap.Options[specimen]) *lab {
+	l := &lab{World: w}
+	if options.Spares == 0 {
+		options.Spares = 8
+	}
+	options.Discard = func(*specimen) { l.dropped++ }
+	l.pool = poolswap.NewPoolWithOptions(l.make, l.reset, options)
+	l.pool.Shared(w.Label)
+	for i := range containers {
+		c := &watched{Container: poolswap.NewEmptyContainer(l.pool)}
+		w.Label(c.Part(), fmt.Sprintf("container%d.current", i))
+		l.containers = append(l.containers, c)
+		l.update(c, l.get())
+	}
+	stock := make([]*specimen, spares)
+	for i := range stock {
+		stock[i] = l.get()
+	}
+	for _, s := range stock {
+		l.pool.Release(s)
+	}
+	w.AtEnd(l.check)
+	return l
+}
+
+func (l *lab) make() *specimen {
+	s := &specimen{name: string(rune('A' + len(l.all))), free: true}
+	l.all = append(l.all, s)
+	l.Name(unsafe.Pointer(s), s.name)
+	return s
+}
+
+// reset watches the first promise: nothing is recycled while it is held.
+func (l *lab) reset(s *specimen) bool {
+	if s.holders != 0 {
+		l.Fail("%s is reset while %d hold it", s.name, s.holders)
+	}
+	if s.free {
+		l.Fail("%s is reset twice", s.name)
+	}
+	s.version, s.free = 0, true
+	return true
+}
+
+// get watches the second: a specimen is at most once in the pool.
+func (l *lab) get() *specimen {
+	s := l.pool.Get()
+	if !s.free || s.holders != 0 {
+		l.Fail("Get returned %s, which is in use", s.name)
+	}
+	s.free = false
+	l.pool.Parts(s, func(at unsafe.Pointer, part string) { l.Label(at, s.name+"."+part) })
+	return s
+}
+
+// update publishes s, or empties c.
+func (l *lab) update(c *watched, s *specimen) {
+	c.begun++
+	version := c.begun
+	if s == nil {
+		c.maybeNil = true
+	} else {
+		s.version = version
+	}
+	c.Update(s)
+	c.done = max(c.done, version)
+}
+
+// acquire watches the third: what is acquired was current during the call.
+func (l *lab) acquire(c *watched) *specimen {
+	done := c.done
+	s := c.Acquire()
+	l.judge(c, s, done)
+	return s
+}
+
+func (l *lab) judge(c *watched, s *specimen, done int) {
+	switch {
+	case s == nil:
+		if !c.maybeNil {
+			l.Fail("Acquire of a container that was never empty returned nil")
+		}
+	case s.free:
+		l.Fail("Acquire returned %s, which is in the pool", s.name)
+	case s.version < done:
+		l.Fail("Acquire returned version %d after the Update of version %d had returned", s.version, done)
+	}
+	if s != nil {
+		s.holders++
+	}
+}
+
+func (l *lab) release(c *watched, s *specimen) {
+	if s == nil {
+		return
+	}
+	if s.free {
+		l.Fail("%s was recycled under its reader", s.name)
+	}
+	s.holders--
+	c.Release(s)
+}
+
+// reader starts a thread that reads in rounds.
+func (l *lab) reader(c *watched, rounds int) {
+	l.Start("reader", func() {
+		for round := range rounds {
+			l.Forget(uint64(round))
+			l.release(c, l.acquire(c))
+		}
+	})
+}
+
+// writer starts a thread that updates.
+func (l *lab) writer(c *watched, updates int) {
+	l.Start("writer", func() {
+		for update := range updates {
+			l.Forget(uint64(update))
+			l.update(c, l.get())
+		}
+	})
+}
+
+// writers starts two threads that update once each. The container has two
+// writers then, so which version is current is not known.
+func (l *lab) writers(c *watched) {
+	for range 2 {
+		l.Start("writer", func() {
+			s := l.get()
+			s.version = 1 << 20
+			c.Update(s)
+		})
+	}
+}
+
+// check watches the last: when all is done every specimen is where it should
+// be, once.
+func (l *lab) check() {
+	current := 0
+	for _, c := range l.containers {
+		s := c.Acquire()
+		if s == nil {
+			continue
+		}
+		current++
+		if refs := l.pool.Refs(s); refs != 1 {
+			l.Fail("%s has %d references in the end, want the check's own", s.name, refs)
+		}
+		c.Release(s)
+	}
+	stats := l.pool.Stats()
+	live := len(l.all) - l.dropped
+	if stats.Live != live || stats.Retired != 0 || stats.Awaiting != 0 ||
+		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped {
+		l.Fail("%d specimens, %d current, and in the end %+v", live, current, stats)
+	}
+	for range stats.Spares {
+		l.get() // fails for one that is there twice
+	}
+}

@@ -1,0 +1,70 @@
+//go:build poolswapsched
+
+package poolswap_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/sched"
+)
+
+// larger scenarios are too large to be explored; random schedules sample them.
+var larger = []scenario{
+	{name: "three readers, two writers", config: sched.Config{CPUs: 3, Stripes: 2, Depth: 3}, containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+		for range 3 {
+			l.reader(c[0], 3)
+		}
+		for range 2 {
+			l.writers(c[0])
+		}
+	}},
+	{name: "three readers, six updates", config: sched.Config{CPUs: 3, Depth: 4}, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		for range 3 {
+			l.reader(c[0], 4)
+		}
+		l.writer(c[0], 6)
+	}},
+	{name: "two containers, four readers", config: sched.Config{CPUs: 3, Depth: 3}, containers: 2, spares: 1, threads: func(l *lab, c []*watched) {
+		for i := range 4 {
+			l.reader(c[i%2], 3)
+		}
+		l.writer(c[0], 3)
+		l.writer(c[1], 3)
+	}},
+	{name: "portable: two containers, four readers", options: poolswap.Options[specimen]{Portable: true}, config: sched.Config{CPUs: 3}, containers: 2, spares: 1, threads: func(l *lab, c []*watched) {
+		for i := range 4 {
+			l.reader(c[i%2], 3)
+		}
+		l.writer(c[0], 3)
+		l.writer(c[1], 3)
+	}},
+}
+
+// schedules is how many random runs each larger scenario gets, of each kind.
+func schedules(t *testing.T) int {
+	text := os.Getenv("POOLSWAP_SCHEDULES")
+	if text == "" {
+		return 5_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("POOLSWAP_SCHEDULES: %v", err)
+	}
+	return n
+}
+
+func TestRandomInterleavingsOfLargerScenarios(t *testing.T) {
+	for _, s := range append(larger, scenarios...) {
+		t.Run(s.name, func(t *testing.T) {
+			for changes := range 5 { // 0: every choice uniform; else PCT
+				r := sched.Sample(s.config, s.setUp, schedules(t)/5, changes, 1)
+				if r.Failure != nil {
+					t.Fatal(r.Failure)
+				}
+			}
+		})
+	}
+}

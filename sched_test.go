@@ -1,0 +1,156 @@
+//go:build poolswapsched
+
+package poolswap_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/sched"
+)
+
+// scenario is a lab with threads in it.
+type scenario struct {
+	name       string
+	config     sched.Config
+	options    poolswap.Options[specimen]
+	containers int
+	spares     int
+	threads    func(l *lab, c []*watched)
+}
+
+func (s scenario) setUp(w *sched.World) {
+	l := newLab(w, s.containers, s.spares, s.options)
+	s.threads(l, l.containers)
+}
+
+var portable = poolswap.Options[specimen]{Portable: true}
+
+// scenarios are small enough to be explored completely, most of them in
+// seconds.
+var scenarios = []scenario{
+	{name: "a reader and a writer, two rounds each", containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 2)
+		l.writer(c[0], 2)
+	}},
+	{name: "a reader and three updates: a third life", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 1)
+		l.writer(c[0], 3)
+	}},
+	{name: "two readers and an update", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 1)
+		l.reader(c[0], 1)
+		l.writer(c[0], 1)
+	}},
+	{name: "two readers and an update, counted the portable way", options: portable, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 1)
+		l.reader(c[0], 1)
+		l.writer(c[0], 1)
+	}},
+	{name: "two readers, one in the overflow stripe", config: sched.Config{Stripes: 1}, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 1)
+		l.reader(c[0], 1)
+		l.writer(c[0], 1)
+	}},
+	{name: "two writers", containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+		l.writers(c[0])
+	}},
+	{name: "two writers and a reader", options: portable, containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 1)
+		l.writers(c[0])
+	}},
+	{name: "two containers on one pool", containers: 2, spares: 1, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 1)
+		l.Start("writer", func() {
+			l.update(c[0], l.get())
+			l.update(c[1], l.get())
+			l.Forget(1)
+		})
+	}},
+	{name: "an object moves to the other container under a reader", options: portable, containers: 2, spares: 0, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 2)
+		l.Start("writer", func() {
+			l.update(c[1], nil)
+			l.update(c[0], l.get())
+			l.update(c[1], l.get())
+		})
+	}},
+	{name: "an owner gives back what it did not publish", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 1)
+		l.Start("writer", func() {
+			l.pool.Release(l.get())
+			l.update(c[0], l.get())
+		})
+	}},
+	{name: "the container is emptied and filled", containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 2)
+		l.Start("writer", func() {
+			l.update(c[0], nil)
+			l.update(c[0], l.get())
+		})
+	}},
+	{name: "a reader hands its reference to another thread", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		var handed *specimen
+		l.Start("reader", func() {
+			handed = l.acquire(c[0])
+			l.Start("heir", func() { l.release(c[0], handed) })
+		})
+		l.writer(c[0], 1)
+	}},
+	{name: "a Reader loads, parks and loads", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		l.Start("reader", func() {
+			r := c[0].NewReader()
+			for range 2 {
+				done := c[0].done
+				s := r.Load()
+				l.judge(c[0], s, done)
+				s.holders--
+				r.Park()
+			}
+			r.Close()
+		})
+		l.writer(c[0], 1)
+	}},
+	{name: "no spares: objects are discarded", options: poolswap.Options[specimen]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 2)
+		l.Start("writer", func() { l.update(c[0], nil) })
+	}},
+	{name: "deep store buffers", config: sched.Config{Depth: 4}, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 3)
+		l.writer(c[0], 1)
+	}},
+}
+
+// depth is how many states a scenario may take; 0 is no limit.
+func depth(t *testing.T) int {
+	text := os.Getenv("POOLSWAP_STATES")
+	if text == "" {
+		return 20_000
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("POOLSWAP_STATES: %v", err)
+	}
+	return n
+}
+
+func TestEveryInterleavingOfSmallScenarios(t *testing.T) {
+	states := 0
+	for _, s := range scenarios {
+		t.Run(s.name, func(t *testing.T) {
+			limit := depth(t)
+			r := sched.Explore(s.config, s.setUp, limit)
+			if r.Failure != nil {
+				t.Fatal(r.Failure)
+			}
+			t.Logf("%d states, %d runs, longest %d steps, complete %v", r.States, r.Runs, r.MaxLength, r.Complete)
+			if limit == 0 && !r.Complete {
+				t.Error("it was not explored completely")
+			}
+			states += r.States
+		})
+	}
+	t.Logf("%d states in all", states)
+}
