@@ -1,0 +1,202 @@
+package poolswap_test
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+)
+
+// counting is a pool that counts the calls of its factory.
+type counting struct {
+	*poolswap.Pool[table, *table]
+	made int // written by whoever calls Get, which is the test alone
+}
+
+func newCounting(options poolswap.Options[table]) *counting {
+	p := &counting{}
+	p.Pool = poolswap.NewPoolWithOptions(
+		func() *table { p.made++; return new(table) },
+		func(obj *table) bool { obj.value = 0; return true },
+		options)
+	return p
+}
+
+func (p *counting) getMany(n int) (objs []*table) {
+	for range n {
+		objs = append(objs, p.Get())
+	}
+	return objs
+}
+
+func (p *counting) releaseAll(objs []*table) {
+	for _, obj := range objs {
+		p.Release(obj)
+	}
+}
+
+func TestSparesAreLastInFirstOut(t *testing.T) {
+	pool := newCounting(poolswap.Options[table]{Spares: 3})
+	objs := pool.getMany(3)
+	pool.releaseAll(objs)
+	for i := len(objs) - 1; i >= 0; i-- {
+		if obj := pool.Get(); obj != objs[i] {
+			t.Errorf("got %p, want %p, the %d. to come back", obj, objs[i], i+1)
+		}
+	}
+}
+
+func TestSparesAreBounded(t *testing.T) {
+	for _, test := range []struct{ option, want int }{
+		{0, poolswap.DefaultSpares},
+		{poolswap.NoSpares, 0},
+		{1, 1},
+		{2, 2},
+		{5, 5},
+	} {
+		t.Run(fmt.Sprintf("with Spares %d the pool keeps %d", test.option, test.want), func(t *testing.T) {
+			var discarded []*table
+			pool := newCounting(poolswap.Options[table]{
+				Spares:  test.option,
+				Discard: func(obj *table) { discarded = append(discarded, obj) },
+			})
+			objs := pool.getMany(8)
+			pool.releaseAll(objs)
+			s := pool.Stats()
+			if s.Spares != test.want || s.Live != test.want || len(discarded) != 8-test.want {
+				t.Errorf("%d discarded, %+v", len(discarded), s)
+			}
+			for i, obj := range discarded { // the first to come fill the spares, the others leave
+				if obj != objs[test.want+i] {
+					t.Errorf("discard %d was of the wrong object", i)
+				}
+			}
+		})
+	}
+}
+
+func TestWithoutADiscardHookTheSurplusOverflowsUntilCollected(t *testing.T) {
+	pool := newCounting(poolswap.Options[table]{Spares: 1})
+	pool.releaseAll(pool.getMany(8))
+	if s := pool.Stats(); s.Live != 8 || s.Spares != 1 || s.Discarded != 0 {
+		t.Errorf("before a collection: %+v", s)
+	}
+	eventually(t, "the collector has taken the overflow", func() bool {
+		runtime.GC()
+		return pool.Stats().Live == 1
+	})
+	if s := pool.Stats(); s.Spares != 1 || s.Collected != 7 || s.Leaked != 0 {
+		t.Errorf("after collections: %+v", s)
+	}
+}
+
+func TestTrimDropsTheSpares(t *testing.T) {
+	for _, withHook := range []bool{false, true} {
+		t.Run(fmt.Sprintf("with a discard hook: %t", withHook), func(t *testing.T) {
+			discarded := 0
+			options := poolswap.Options[table]{Spares: 4}
+			if withHook {
+				options.Discard = func(*table) { discarded++ }
+			}
+			pool := newCounting(options)
+			c := poolswap.NewContainer(pool.Pool, &table{value: 1})
+			held := c.Acquire()
+			c.Update(&table{value: 2})
+			inHand := pool.Get()
+			pool.releaseAll(pool.getMany(3))
+			pool.Trim()
+			if s := pool.Stats(); s.Spares != 0 || s.Discarded != 3 || s.Current != 1 || s.Retired != 1 || s.Live != 3 {
+				t.Errorf("%+v", s)
+			}
+			if withHook && discarded != 3 {
+				t.Errorf("the hook was called %d times", discarded)
+			}
+			if held.value != 1 {
+				t.Error("an object that is held was touched")
+			}
+			c.Release(held)
+			pool.Release(inHand)
+			if s := settled(t, pool.Pool, 0); s.Spares != 2 {
+				t.Errorf("the pool does not keep spares after Trim: %+v", s)
+			}
+		})
+	}
+}
+
+func TestADiscardedObjectMayComeBackByUpdate(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		pool := newTablePool(options)
+		c := poolswap.NewContainer(pool, &table{value: 1})
+		obj := pool.Get()
+		pool.Release(obj)
+		pool.Trim()
+		wantPanic(t, "poolswap: Release of a *poolswap_test.table that the pool has discarded (released twice?) [acquired 0 times, released 0 times]",
+			func() { pool.Release(obj) })
+		obj.value = 3
+		c.Update(obj)
+		c.WithAcquire(func(got *table) {
+			if got != obj || got.value != 3 {
+				t.Errorf("the container serves %p, value %d", got, got.value)
+			}
+		})
+		if s := settled(t, pool, 0); s.Discarded != 1 || s.Adopted != 2 || s.Created != 1 || s.Live != 2 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestAWarmPoolNeverCallsItsFactory updates with 0 to 3 garbage collections
+// between two updates, drained by the writer and drained by a reader. In the
+// second case the writer waits for the sweeper, as writers do that are not in
+// a hurry.
+func TestAWarmPoolNeverCallsItsFactory(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		for collections := range 4 {
+			for _, byReader := range []bool{false, true} {
+				pool := newCounting(options)
+				c := poolswap.NewContainer(pool.Pool, pool.Get())
+				update := func() {
+					var old *table
+					if byReader {
+						old = c.Acquire()
+					}
+					c.Update(c.GetNew())
+					if byReader {
+						c.Release(old)
+						settled(t, pool.Pool, 0)
+					}
+				}
+				update() // brings the second object into being
+				warm := pool.made
+				for range 100 {
+					update()
+					for range collections {
+						runtime.GC()
+					}
+				}
+				if calls := pool.made - warm; calls != 0 {
+					t.Errorf("%d collections between updates, drained by a reader: %t: %d factory calls in 100 updates", collections, byReader, calls)
+				}
+			}
+		}
+	})
+}
+
+// TestAWriterInAHurryNeedsThreeObjects does not wait for the sweeper. Then one
+// object is current, one may be in the sweeper's hands, and the third is free,
+// so that Get must find it.
+func TestAWriterInAHurryNeedsThreeObjects(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		pool := newCounting(options)
+		c := poolswap.NewContainer(pool.Pool, pool.Get())
+		for range 50_000 {
+			old := c.Acquire()
+			c.Update(c.GetNew())
+			c.Release(old)
+		}
+		if pool.made > 3 {
+			t.Errorf("%d objects were made", pool.made)
+		}
+	})
+}
