@@ -39,6 +39,25 @@ var scenarios = []scenario{
 		l.reader(c[0], 1)
 		l.writer(c[0], 3)
 	}},
+	{name: "an object is replaced under its holder while another reader comes too late", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		held := l.acquire(c[0])
+		l.reader(c[0], 1)
+		l.Start("writer", func() {
+			l.update(c[0], l.get())
+			l.release(c[0], held)
+		})
+	}},
+	{name: "a check of one life ends in the next", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		held := l.acquire(c[0])
+		l.Start("reader", func() { l.release(c[0], held) })
+		l.Start("writer", func() {
+			l.update(c[0], l.get())
+			l.update(c[0], l.get())
+			again := l.acquire(c[0])
+			l.update(c[0], l.get())
+			l.release(c[0], again)
+		})
+	}},
 	{name: "two readers and an update", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
 		l.reader(c[0], 1)
 		l.reader(c[0], 1)
@@ -123,11 +142,15 @@ var scenarios = []scenario{
 	}},
 }
 
-// depth is how many states a scenario may take; 0 is no limit.
+// depth is how many states a scenario may take, POOLSWAP_STATES or else 100,000
+// (10,000 with -short); 0 is no limit.
 func depth(t *testing.T) int {
 	text := os.Getenv("POOLSWAP_STATES")
+	if text == "" && testing.Short() {
+		return 10_000
+	}
 	if text == "" {
-		return 20_000
+		return 100_000
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
