@@ -1,0 +1,81 @@
+package poolswap_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+)
+
+func TestMaxLiveBoundsTheObjects(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		options.MaxLive = 3
+		pool := newTablePool(options)
+		c := poolswap.NewContainer(pool, pool.Get())
+		var held []*table
+		for range 2 { // readers hold two old objects, the third is current
+			held = append(held, c.Acquire())
+			c.Update(c.GetNew())
+		}
+		before := pool.Stats()
+		if obj, err := pool.TryGet(); obj != nil || !errors.Is(err, poolswap.ErrLimit) {
+			t.Errorf("TryGet at the limit returned %p, %v", obj, err)
+		}
+		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free (a forgotten Release? TryGet returns an error instead)"
+		wantPanic(t, want, func() { pool.Get() })
+		wantPanic(t, want, func() { c.GetNew() })
+		if after := pool.Stats(); after != before {
+			t.Errorf("refusing changed the accounts from %+v to %+v", before, after)
+		}
+
+		c.Release(held[0])
+		obj, err := pool.TryGet()
+		if obj != held[0] || err != nil {
+			t.Errorf("after a release TryGet returned %p, %v, want %p", obj, err, held[0])
+		}
+		c.Update(obj)
+		c.Release(held[1])
+		if s := settled(t, pool, 0); s.Live != 3 || s.Created != 3 || s.Spares != 2 {
+			t.Errorf("in the end: %+v", s)
+		}
+	})
+}
+
+func TestMaxLiveNeverRefusesAnUpdate(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{MaxLive: 1})
+	c := poolswap.NewContainer(pool, &table{value: 1})
+	first := c.Acquire()
+	c.Update(&table{value: 2})
+	second := c.Acquire()
+	c.Update(&table{value: 3})
+	if s := pool.Stats(); s.Live != 3 {
+		t.Errorf("three objects that did not come from the pool: %+v", s)
+	}
+	if _, err := pool.TryGet(); err != poolswap.ErrLimit {
+		t.Errorf("TryGet above the limit: %v", err)
+	}
+	c.Release(first)
+	c.Release(second)
+	settled(t, pool, 0)
+}
+
+func TestMaxLiveKeepsNothingBeyondTheSpares(t *testing.T) {
+	// The overflow would hold objects that count as live and that Get may not
+	// find, until a collection.
+	pool := newTablePool(poolswap.Options[table]{MaxLive: 6, Spares: 1})
+	var objs []*table
+	for range 6 {
+		objs = append(objs, pool.Get())
+	}
+	for _, obj := range objs {
+		pool.Release(obj)
+	}
+	if s := pool.Stats(); s.Live != 1 || s.Spares != 1 || s.Discarded != 5 {
+		t.Errorf("%+v", s)
+	}
+	for range 6 {
+		if _, err := pool.TryGet(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
