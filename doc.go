@@ -30,11 +30,11 @@
 //
 // Use it for one object, or a few, that are read far more often than they are
 // replaced and whose memory is worth keeping: slices of fixed records, offsets
-// into one slab of bytes, a mapped file. Where the object is small,
-// or replaced so seldom that its garbage does not matter, an [atomic.Pointer]
-// is simpler and reads faster. A map of strings gains little: its strings are
-// allocated anew at every load, whatever becomes of the map. For many small
-// objects that live for one call, use package typedpool or a [sync.Pool].
+// into one slab of bytes, a mapped file. Where the object is small, or replaced
+// so seldom that its garbage does not matter, a [sync/atomic.Pointer] is simpler
+// and reads faster. A map of strings gains little: its strings are allocated
+// anew at every load, whatever becomes of the map. For many small objects that
+// live for one call, use package typedpool or a [sync.Pool].
 //
 // An atomic.Pointer together with a sync.Pool is not a substitute: after the
 // swap nobody knows when the last reader is done, so putting the old object
