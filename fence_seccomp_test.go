@@ -1,0 +1,111 @@
+//go:build linux && amd64 && !race && !purego && !poolswapsched
+
+package poolswap_test
+
+import (
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/stripe"
+)
+
+// TestMembarrierForbiddenByTheKernel runs in processes of its own under a
+// seccomp filter that refuses membarrier, as some sandboxes do: from the start,
+// or from some moment on.
+func TestMembarrierForbiddenByTheKernel(t *testing.T) {
+	switch inChild() {
+	case "from the start":
+		forbidMembarrier(t)
+		forbiddenFromTheStart(t)
+		return
+	case "later":
+		forbiddenLater(t)
+		return
+	}
+	for _, when := range []string{"from the start", "later"} {
+		t.Run(when, func(t *testing.T) {
+			output, err := runChild(t, when)
+			if err != nil {
+				t.Errorf("%v\n%s", err, output)
+			}
+			if strings.Contains(output, "--- SKIP") {
+				t.Skip(output)
+			}
+		})
+	}
+}
+
+// forbidMembarrier makes the kernel answer EPERM to membarrier on all threads
+// of this process, for good.
+func forbidMembarrier(t *testing.T) {
+	const (
+		membarrier        = 324 // the number of the call
+		seccomp           = 317
+		setNoNewPrivs     = 38 // prctl
+		setModeFilter     = 1  // seccomp
+		allThreads        = 1
+		actionErrno       = 0x00050000
+		actionAllow       = 0x7fff0000
+		loadWord          = syscall.BPF_LD | syscall.BPF_W | syscall.BPF_ABS
+		jumpIfEqual       = syscall.BPF_JMP | syscall.BPF_JEQ | syscall.BPF_K
+		answer            = syscall.BPF_RET | syscall.BPF_K
+		offsetOfTheNumber = 0 // in struct seccomp_data
+	)
+	program := []syscall.SockFilter{
+		{Code: loadWord, K: offsetOfTheNumber},
+		{Code: jumpIfEqual, Jt: 0, Jf: 1, K: membarrier},
+		{Code: answer, K: actionErrno | uint32(syscall.EPERM)},
+		{Code: answer, K: actionAllow},
+	}
+	filter := syscall.SockFprog{Len: uint16(len(program)), Filter: &program[0]}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
+		t.Skip("no_new_privs: ", errno)
+	}
+	if _, _, errno := syscall.RawSyscall(seccomp, setModeFilter, allThreads, uintptr(unsafe.Pointer(&filter))); errno != 0 {
+		t.Skip("seccomp: ", errno)
+	}
+	runtime.KeepAlive(program)
+}
+
+func forbiddenFromTheStart(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{})
+	c := poolswap.NewContainer(pool, &table{value: 1})
+	for range 100 {
+		old := c.Acquire()
+		c.Update(c.GetNew())
+		c.Release(old)
+	}
+	if s := settled(t, pool, 0); s.Counting != "portable" || s.Abandoned != 0 || s.Drained != 100 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func forbiddenLater(t *testing.T) {
+	needAsymmetric(t)
+	var reports reports
+	pool := newTablePool(poolswap.Options[table]{Report: reports.report})
+	c := poolswap.NewContainer(pool, &table{value: 1})
+	c.Update(c.GetNew()) // with a fence that works
+	if s := pool.Stats(); s.Abandoned != 0 || s.Drained != 1 || s.Spares != 1 {
+		t.Errorf("before: %+v", s)
+	}
+	forbidMembarrier(t)
+	for range 100 {
+		old := c.Acquire()
+		c.Update(c.GetNew())
+		c.Release(old)
+	}
+	s := settled(t, pool, 0)
+	if s.Counting != "portable" || s.Abandoned != 2 || s.Retired != 0 || stripe.Asymmetric() {
+		t.Errorf("after: %+v", s)
+	}
+	if told := reports.String(); strings.Count(told, syscall.EPERM.Error()) != 2 {
+		t.Errorf("told %q", told)
+	}
+}

@@ -1,0 +1,164 @@
+package poolswap_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/stripe"
+)
+
+var errFence = errors.New("operation not permitted")
+
+// needAsymmetric skips a test that means nothing where there is no membarrier.
+func needAsymmetric(t *testing.T) {
+	t.Helper()
+	if !stripe.Asymmetric() {
+		t.Skip("this build or this kernel counts the portable way only")
+	}
+}
+
+// TestAFenceThatBeginsToFail lets membarrier fail while objects that were
+// counted plainly are current, held, spare and new.
+func TestAFenceThatBeginsToFail(t *testing.T) {
+	needAsymmetric(t)
+	var reports reports
+	resets := map[*table]int{}
+	options := poolswap.Options[table]{Report: reports.report, Discard: func(*table) {}}
+	pool := poolswap.NewPoolWithOptions(
+		func() *table { return new(table) },
+		func(obj *table) bool { resets[obj]++; obj.value = 0; return true },
+		options)
+	if way := pool.Stats().Counting; way != "asymmetric" {
+		t.Fatalf("before the failure objects are counted %s", way)
+	}
+	current := &table{value: 1}
+	c := poolswap.NewContainer(pool, current)
+	plain := pool.Get()
+	plain.value = 2
+	held := c.Acquire()
+
+	defer stripe.FailMembarrier(errFence)()
+
+	// The object that retires is abandoned, and its reader is none the wiser.
+	c.Update(plain)
+	if s := pool.Stats(); s.Abandoned != 1 || s.Lost != 1 || s.Retired != 0 || s.Live != 1 || s.Counting != "portable" {
+		t.Errorf("after the failure: %+v", s)
+	}
+	if held.value != 1 {
+		t.Error("the abandoned object was recycled under its reader")
+	}
+	c.Release(held)
+	told := reports.all()
+	if len(told) != 1 || !errors.Is(told[0], errFence) ||
+		!strings.HasPrefix(told[0].Error(), "poolswap: membarrier failed: a *poolswap_test.table is left to the garbage collector") {
+		t.Errorf("told %q", told)
+	}
+	wantPanic(t, "poolswap: Update of a *poolswap_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [acquired 1 times, released 1 times]",
+		func() { c.Update(held) })
+
+	// The other plain object goes the same way when it retires. From then on
+	// all objects are portable and recycled as ever.
+	for value := 3; value < 100; value++ {
+		obj := c.Acquire()
+		if obj.value != value-1 {
+			t.Fatalf("the container serves value %d, want %d", obj.value, value-1)
+		}
+		next := c.GetNew()
+		if next == current || next == plain {
+			t.Fatal("an abandoned object was handed out again")
+		}
+		next.value = value
+		c.Update(next)
+		c.Release(obj)
+		settled(t, pool, 0)
+	}
+	s := settled(t, pool, 0)
+	if s.Abandoned != 2 || s.Lost != 2 || s.Live != 2 || s.Created != 3 || len(reports.all()) != 2 {
+		t.Errorf("in the end, told %d times: %+v", len(reports.all()), s)
+	}
+	if resets[current]+resets[plain] != 0 {
+		t.Errorf("abandoned objects were reset: %d and %d times", resets[current], resets[plain])
+	}
+}
+
+// TestAFenceThatRecovers: the objects that the failure met stay abandoned, and
+// new ones are counted as before it.
+func TestAFenceThatRecovers(t *testing.T) {
+	needAsymmetric(t)
+	pool := newTablePool(poolswap.Options[table]{})
+	c := poolswap.NewContainer(pool, &table{value: 1})
+	restore := stripe.FailMembarrier(errFence)
+	c.Update(&table{value: 2})
+	restore()
+	for range 10 {
+		old := c.Acquire()
+		c.Update(c.GetNew())
+		c.Release(old)
+	}
+	if s := settled(t, pool, 0); s.Abandoned != 1 || s.Retired != 0 || s.Counting != "asymmetric" {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestAFailedFenceWithReadersLettingGo releases from several goroutines what
+// the failure abandons: nobody may find a phase that nobody expects.
+func TestAFailedFenceWithReadersLettingGo(t *testing.T) {
+	needAsymmetric(t)
+	for range 200 {
+		pool := newTablePool(poolswap.Options[table]{})
+		c := poolswap.NewContainer(pool, &table{value: 1})
+		held := []*table{c.Acquire(), c.Acquire(), c.Acquire(), c.Acquire()}
+		restore := stripe.FailMembarrier(errFence)
+		start, done := make(chan struct{}), make(chan any)
+		for _, obj := range held {
+			go func() {
+				<-start
+				_, panicked := onAnother(func() { c.Release(obj) })
+				done <- panicked
+			}()
+		}
+		close(start)
+		c.Update(nil)
+		for range held {
+			if panicked := <-done; panicked != nil {
+				t.Error(panicked)
+			}
+		}
+		restore()
+		if s := settled(t, pool, 0); s.Abandoned != 1 || s.Live != 0 || s.Drained != 1 {
+			t.Fatalf("%+v", s)
+		}
+	}
+}
+
+// TestThePortableWayNeedsNoFence: where it is forced, a failing membarrier is
+// nobody's concern.
+func TestThePortableWayNeedsNoFence(t *testing.T) {
+	defer stripe.FailMembarrier(errFence)()
+	var reports reports
+	pool := newTablePool(poolswap.Options[table]{Portable: true, Report: reports.report})
+	c := poolswap.NewContainer(pool, &table{value: 1})
+	for range 10 {
+		old := c.Acquire()
+		c.Update(c.GetNew())
+		c.Release(old)
+	}
+	if s := settled(t, pool, 0); s.Abandoned != 0 || s.Lost != 0 || s.Drained != 10 || len(reports.all()) != 0 {
+		t.Errorf("told %q, %+v", reports.String(), s)
+	}
+}
+
+func TestStatsTellWhichWayObjectsAreCounted(t *testing.T) {
+	if way := newTablePool(poolswap.Options[table]{Portable: true}).Stats().Counting; way != "portable" {
+		t.Errorf("with Options.Portable: %s", way)
+	}
+	want := "portable"
+	if stripe.Asymmetric() {
+		want = "asymmetric"
+	}
+	if way := newTablePool(poolswap.Options[table]{}).Stats().Counting; way != want {
+		t.Errorf("%s, want %s", way, want)
+	}
+}
