@@ -175,6 +175,23 @@ func (l *lab) writers(c *watched) {
 	}
 }
 
+// rivals starts two threads that do what only one may: one must be refused.
+func (l *lab) rivals(do func()) {
+	refused := 0
+	for range 2 {
+		l.Start("rival", func() {
+			if l.Refused(do) {
+				refused++
+			}
+		})
+	}
+	l.AtEnd(func() {
+		if refused != 1 {
+			l.Fail("of two rivals %d were refused", refused)
+		}
+	})
+}
+
 // check watches the last: when all is done every specimen is where it should
 // be, once.
 func (l *lab) check() {

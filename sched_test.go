@@ -103,6 +103,15 @@ var scenarios = []scenario{
 			l.update(c[0], l.get())
 		})
 	}},
+	{name: "two threads give back the same object", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		s := l.get()
+		l.rivals(func() { l.pool.Release(s) })
+	}},
+	{name: "two threads publish the same object", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		s := l.get()
+		s.version = 1
+		l.rivals(func() { c[0].Update(s) })
+	}},
 	{name: "the container is emptied and filled", containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
 		l.reader(c[0], 2)
 		l.Start("writer", func() {

@@ -207,9 +207,13 @@ var faults = []fault{
 	var sum uint64
 	for k := 0; k < c.owned; k++ {`},
 	}},
-	{"B1: what its owner gives back stays private", "release.go", []edit{
-		{`counters.State.CompareAndSwap(now, in(now, free))`,
-			`counters.State.CompareAndSwap(now, in(now, private))`},
+	{"B1: a store, so that two can give back", "release.go", []edit{
+		{`		if !counters.State.CompareAndSwap(now, in(now, free)) {`,
+			`		if counters.State.Store(in(now, free)); false {`},
+	}},
+	{"U1: a store, so that two can publish", "slot.go", []edit{
+		{`if phaseOf(now) != private || !state.CompareAndSwap(now, in(now, live)) {`,
+			`if state.Store(in(now, live)); phaseOf(now) != private {`},
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{
 		{`	release(r.slot.pool, unsafe.Pointer(held), r.offset)`,

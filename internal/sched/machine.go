@@ -65,8 +65,9 @@ func (w *World) Observe(_ unsafe.Pointer, value uint64) {
 	}
 }
 
-// IncPlain puts an increment into the buffer of the thread's processor, which
-// nobody else can see, so it is no step.
+// IncPlain puts an increment into the buffer of the thread's processor. Nobody
+// else can see that, but a Membarrier before it leaves it there and one after
+// it does not, so it is a step.
 func (w *World) IncPlain(c *seam.Count) {
 	w.touch(unsafe.Pointer(c))
 	if w.quiet() {
@@ -74,12 +75,12 @@ func (w *World) IncPlain(c *seam.Count) {
 		return
 	}
 	t := w.running
+	w.wait(t, seam.OpIncPlain, unsafe.Pointer(c))
 	at := &w.cpus[t.cpu]
 	if len(at.buffer) == w.config.Depth {
 		w.letOut(t.cpu)
 	}
 	at.buffer = append(at.buffer, pending{c, t})
-	w.trace.note(w, t, seam.OpIncPlain, unsafe.Pointer(c))
 }
 
 // ReadCount reads a counter as the thread's processor sees it.

@@ -127,6 +127,21 @@ func (w *World) Forget(remains uint64) {
 	}
 }
 
+// Refused runs f and reports whether it panicked, as misuse does.
+func (w *World) Refused(f func()) (refused bool) {
+	defer func() {
+		switch v := recover(); v.(type) {
+		case nil:
+		case unwind:
+			panic(v)
+		default:
+			refused = true
+		}
+	}()
+	f()
+	return false
+}
+
 // unwind is the panic that ends a thread whose run is over.
 type unwind struct{}
 
