@@ -131,6 +131,14 @@ ci: tools ## all checks, at sizes under 20 minutes on 2 cores
 nightly: tools ## all checks, at sizes for a night
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep
 
+# Which layers of tests the faults are planted under: unit, stress, scheduler,
+# verify. Each fault is one run of each.
+LAYERS ?= unit,stress,scheduler,verify
+
+.PHONY: mutants
+mutants: ## see that the tests find every fault planted in the code
+	$(GO) run ./internal/mutants -layers $(LAYERS)
+
 .PHONY: tools
 tools: ## install what the checks need: system packages, and linters in ./bin
 	@scripts/system-packages
