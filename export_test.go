@@ -1,6 +1,7 @@
 package poolswap
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
@@ -8,15 +9,26 @@ import (
 
 // Hostile states that no test could bring about from outside in finite time.
 
+// counts returns the two counters of stripe k of an object. The layout is that
+// of stripe.Counters: a header of one stripe, then the stripes, each of which
+// begins with acquired and released.
+func counts(r *Ref, k int) *[2]uint64 {
+	const stripe = 128
+	return (*[2]uint64)(unsafe.Add(unsafe.Pointer(r.counters.Load()), (1+k)*stripe))
+}
+
 // PresetCounts makes obj look as if it had been acquired and released n times
 // more than it was. Nobody else may use obj.
 func PresetCounts[T any, P Object[T]](obj P, n uint64) {
-	// The layout is that of stripe.Counters: a header of one stripe, then the
-	// stripe of the first P, which begins with acquired and released.
-	const stripe = 128
-	counts := (*[2]uint64)(unsafe.Add(unsafe.Pointer(obj.ref().counters.Load()), stripe))
-	counts[0] += n
-	counts[1] += n
+	of := counts(obj.ref(), 0)
+	of[0] += n
+	of[1] += n
+}
+
+// CountsOf returns what is counted for obj on stripe k.
+func CountsOf[T any, P Object[T]](obj P, k int) (acquired, released uint64) {
+	of := counts(obj.ref(), k)
+	return atomic.LoadUint64(&of[0]), atomic.LoadUint64(&of[1])
 }
 
 // CountRelease counts one release of obj and stops there, like a Release whose

@@ -1,0 +1,81 @@
+package seam_test
+
+import (
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+func TestStripeIsAlwaysOneThatExists(t *testing.T) {
+	for _, owned := range []int{1, 2, 3, 8, 255, 256} {
+		for _, k := range []int{0, 1, owned - 1, owned, owned + 1, 1 << 20, 1<<31 - 1} {
+			if got := seam.Stripe(k, owned); got < 0 || got > owned {
+				t.Errorf("number %d is counted on stripe %d of %d", k, got, owned)
+			}
+		}
+		for range 100 {
+			k := seam.Pin()
+			seam.Unpin()
+			if got := seam.Stripe(k, owned); got < 0 || got > owned {
+				t.Errorf("pinned to %d, which is counted on stripe %d of %d", k, got, owned)
+			}
+		}
+	}
+}
+
+func TestThereIsAStripeForEachProcessor(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 4 * runtime.NumCPU()} {
+		runtime.GOMAXPROCS(procs)
+		if got := seam.Stripes(); got < procs || got < runtime.NumCPU() {
+			t.Errorf("%d stripes for %d of %d processors", got, procs, runtime.NumCPU())
+		}
+	}
+}
+
+func TestMembarrierWorksOrSaysThatItDoesNot(t *testing.T) {
+	err := seam.RegisterMembarrier()
+	if !seam.CanCountPlain {
+		if !errors.Is(err, seam.ErrNoMembarrier) || !errors.Is(seam.Membarrier(), seam.ErrNoMembarrier) {
+			t.Errorf("a build that must not count plainly registers: %v", err)
+		}
+		return
+	}
+	if err != nil {
+		t.Skip("this kernel has no membarrier: ", err)
+	}
+	for range 1000 {
+		if err := seam.Membarrier(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestCountCountsBothWays(t *testing.T) {
+	var c seam.Count
+	for range 3 {
+		c.IncPlain()
+		c.Inc()
+	}
+	if got := c.Load(); got != 6 {
+		t.Errorf("counted %d of 6", got)
+	}
+}
+
+func TestGoRunsOnAnotherGoroutine(t *testing.T) {
+	var mu sync.Mutex
+	mu.Lock() // which the caller of Go could not unlock if Go ran its argument first
+	passed := make(chan struct{})
+	seam.Go(func() { mu.Lock(); close(passed) })
+	mu.Unlock()
+	<-passed
+}
+
+func TestFenceDoesNotAllocate(t *testing.T) {
+	if allocs := testing.AllocsPerRun(100, seam.Fence); allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}

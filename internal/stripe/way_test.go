@@ -1,0 +1,62 @@
+package stripe_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/stripe"
+)
+
+var errFence = errors.New("refused")
+
+func TestABuildWithoutPlainCountingIsNeverAsymmetric(t *testing.T) {
+	if stripe.Asymmetric() && !seam.CanCountPlain {
+		t.Error("asymmetric where the build must not count plainly")
+	}
+}
+
+func TestTheWayBelongsToTheCounters(t *testing.T) {
+	if !stripe.Asymmetric() {
+		t.Skip("this build or this kernel counts the portable way only")
+	}
+	before := stripe.New(false)
+	restore := stripe.FailMembarrier(errFence)
+	if !stripe.Asymmetric() {
+		t.Error("a failure changed the way before anybody met it")
+	}
+	if err := stripe.New(true).HeavyFence(); err != nil || !stripe.Asymmetric() {
+		t.Errorf("portable counters asked for membarrier: %v", err)
+	}
+	if err := before.HeavyFence(); !errors.Is(err, errFence) {
+		t.Errorf("the fence returned %v", err)
+	}
+	after := stripe.New(false)
+	if stripe.Asymmetric() || after.CountsPlain() {
+		t.Error("counters made after a failure are plain")
+	}
+	if err := after.HeavyFence(); err != nil {
+		t.Errorf("the fence of counters made after the failure: %v", err)
+	}
+	if !before.CountsPlain() {
+		t.Error("counters changed their way")
+	}
+	restore()
+	if !stripe.Asymmetric() || !stripe.New(false).CountsPlain() {
+		t.Error("restore did not bring back the asymmetric way")
+	}
+	if err := before.HeavyFence(); err != nil {
+		t.Errorf("after restore the fence returned %v", err)
+	}
+}
+
+func TestOutstandingSurvivesAFailedFence(t *testing.T) {
+	c := stripe.New(false)
+	k := seam.Pin()
+	c.CountAcquired(k)
+	seam.Unpin()
+	defer stripe.FailMembarrier(errFence)()
+	if got := c.Outstanding(); got != 1 {
+		t.Errorf("%d outstanding, want 1", got)
+	}
+}

@@ -1,0 +1,182 @@
+package poolswap_test
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// withProcs restores GOMAXPROCS after the test.
+func withProcs(t *testing.T) {
+	t.Helper()
+	was := runtime.GOMAXPROCS(0)
+	t.Cleanup(func() { runtime.GOMAXPROCS(was) })
+}
+
+// pinIsExact tells whether Pin returns the number of a P, or a hash.
+func pinIsExact() bool {
+	return seam.Stripes() == max(runtime.GOMAXPROCS(0), runtime.NumCPU())
+}
+
+// TestProcessorsBeyondTheStripes raises GOMAXPROCS after an object was made, so
+// that readers run on processors that it has no stripe for.
+func TestProcessorsBeyondTheStripes(t *testing.T) {
+	if !pinIsExact() {
+		t.Skip("this build does not count by processors")
+	}
+	withProcs(t)
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		runtime.GOMAXPROCS(1)
+		stripes := seam.Stripes()
+		pool := newTablePool(options)
+		obj := &table{value: 1}
+		c := poolswap.NewContainer(pool, obj)
+		runtime.GOMAXPROCS(4 * stripes)
+
+		// Readers on all processors, until the overflow, which comes after the
+		// last stripe, has counted both.
+		var acquires, releases atomic.Uint64
+		var readers sync.WaitGroup
+		var stop atomic.Bool
+		for range 4 * stripes {
+			readers.Go(func() {
+				for !stop.Load() {
+					held := c.Acquire()
+					acquires.Add(1)
+					c.Release(held)
+					releases.Add(1)
+				}
+			})
+		}
+		eventually(t, "the overflow has counted", func() bool {
+			acquired, released := poolswap.CountsOf(obj, stripes)
+			return acquired > 0 && released > 0
+		})
+		stop.Store(true)
+		readers.Wait()
+		if refs := pool.Refs(obj); refs != 0 {
+			t.Errorf("%d references", refs)
+		}
+		var acquired, released uint64
+		for k := range stripes + 1 {
+			a, r := poolswap.CountsOf(obj, k)
+			acquired, released = acquired+a, released+r
+		}
+		if acquired != acquires.Load() || released != releases.Load() {
+			t.Errorf("counted %d and %d of %d and %d", acquired, released, acquires.Load(), releases.Load())
+		}
+		c.Update(nil)
+		if s := pool.Stats(); s.Drained != 1 || s.Spares != 1 {
+			t.Errorf("the object did not drain: %+v", s)
+		}
+	})
+}
+
+// TestFewerProcessorsThanBefore takes references on many processors and gives
+// them back on one.
+func TestFewerProcessorsThanBefore(t *testing.T) {
+	withProcs(t)
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		runtime.GOMAXPROCS(4 * runtime.NumCPU())
+		pool := newTablePool(options)
+		obj := &table{value: 1}
+		c := poolswap.NewContainer(pool, obj)
+		var readers sync.WaitGroup
+		for range 64 {
+			readers.Go(func() { c.Acquire() })
+		}
+		readers.Wait()
+		runtime.GOMAXPROCS(1)
+		c.Update(&table{value: 2})
+		for held := 64; held > 0; held-- {
+			if refs := pool.Refs(obj); refs != held || obj.value != 1 {
+				t.Fatalf("%d references, want %d; value %d", refs, held, obj.value)
+			}
+			c.Release(obj)
+		}
+		if s := settled(t, pool, 0); s.Spares != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestGOMAXPROCSMayChangeInTheMiddleOfEverything changes it while readers read,
+// writers write, and objects come into being with as many stripes as there are
+// processors at that moment.
+func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
+	withProcs(t)
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		options.Discard = func(*table) {}
+		pool := newTablePool(options)
+		first := pool.Get()
+		first.value = 1
+		c := poolswap.NewContainer(pool, first)
+		var stop atomic.Bool
+		var people sync.WaitGroup
+		for range 4 {
+			people.Go(func() {
+				r := c.NewReader()
+				defer r.Close()
+				for !stop.Load() {
+					obj := c.Acquire()
+					runtime.Gosched() // come back on another processor
+					if obj.value == 0 || r.Load().value == 0 {
+						t.Error("an object was recycled under its reader")
+						stop.Store(true)
+					}
+					c.Release(obj)
+				}
+			})
+		}
+		people.Go(func() {
+			for !stop.Load() {
+				next := c.GetNew()
+				next.value = 1
+				c.Update(next)
+				runtime.Gosched()
+			}
+		})
+		most := 3 * runtime.NumCPU()
+		for range 100 {
+			for _, procs := range []int{1, most, 2, most + 1} {
+				runtime.GOMAXPROCS(procs)
+				runtime.Gosched()
+			}
+		}
+		stop.Store(true)
+		people.Wait()
+		c.Update(nil)
+		s := settled(t, pool, 0)
+		if s.Current != 0 || s.Retired != 0 || s.Lost != 0 || s.Updates < 10 {
+			t.Errorf("in the end: %+v", s)
+		}
+	})
+}
+
+// TestOneProcessorCountsOnItsStripe: with one P its number is 0, for the
+// assembly, which finds it without help of the runtime, like for the others.
+func TestOneProcessorCountsOnItsStripe(t *testing.T) {
+	if !pinIsExact() {
+		t.Skip("this build does not count by processors")
+	}
+	withProcs(t)
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		pool := newTablePool(options)
+		obj := &table{value: 1}
+		c := poolswap.NewContainer(pool, obj)
+		runtime.GOMAXPROCS(1)
+		for range 5 {
+			c.Acquire()
+		}
+		for range 3 {
+			c.Release(obj)
+		}
+		if acquired, released := poolswap.CountsOf(obj, 0); acquired != 5 || released != 3 {
+			t.Errorf("%d and %d are counted on stripe 0, want 5 and 3", acquired, released)
+		}
+	})
+}
