@@ -151,7 +151,7 @@ var scenarios = []scenario{
 	}},
 }
 
-// depth is how many states a scenario may take, POOLSWAP_STATES or else 100,000
+// depth is how many states a scenario may take, POOLSWAP_STATES or else 60,000
 // (10,000 with -short); 0 is no limit.
 func depth(t *testing.T) int {
 	text := os.Getenv("POOLSWAP_STATES")
@@ -159,7 +159,7 @@ func depth(t *testing.T) int {
 		return 10_000
 	}
 	if text == "" {
-		return 100_000
+		return 60_000
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
