@@ -1,0 +1,43 @@
+//go:build linux && amd64 && !purego && !race && !poolswapsched
+
+package poolswap_test
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// TestTheAssemblyCountsOnTheStripeOfItsP pins goroutines to their P the way
+// the methods do and looks where the assembly counts meanwhile.
+func TestTheAssemblyCountsOnTheStripeOfItsP(t *testing.T) {
+	if !poolswap.HasAssembly() {
+		t.Fatal("the assembly is not in use: procPin of this version of Go is not understood")
+	}
+	c := newTableContainer(poolswap.Options[table]{})
+	obj := c.Acquire()
+	defer c.Release(obj)
+	var wg sync.WaitGroup
+	for range 4 * runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for range 1000 {
+				k := seam.Pin()
+				beforeA, beforeR := poolswap.CountsOf(obj, k)
+				same := c.Acquire()
+				betweenA, betweenR := poolswap.CountsOf(obj, k)
+				c.Release(same)
+				afterA, afterR := poolswap.CountsOf(obj, k)
+				seam.Unpin()
+				if betweenA != beforeA+1 || betweenR != beforeR || afterA != beforeA+1 || afterR != beforeR+1 {
+					t.Errorf("on P %d acquired went %d %d %d and released %d %d %d", k,
+						beforeA, betweenA, afterA, beforeR, betweenR, afterR)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
