@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// running is a service that serves.
+type running struct {
+	*service
+	url  string
+	stop context.CancelFunc
+	err  chan error // what serve returned
+}
+
+func serveOn(t *testing.T, s *service) *running {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	r := &running{s, "http://" + listener.Addr().String(), stop, make(chan error, 1)}
+	go func() { r.err <- s.serve(ctx, listener, nil, nil) }()
+	return r
+}
+
+// waitRefused waits until the server takes no connections any more.
+func (r *running) waitRefused(t *testing.T) {
+	t.Helper()
+	for {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(r.url, "http://"))
+		if err != nil {
+			return
+		}
+		conn.Close()
+	}
+}
+
+// heldHandler is a handler that waits, with a request in hand, until the test
+// lets it go on.
+func heldHandler(next http.Handler) (handler http.Handler, arrived, goOn chan struct{}) {
+	arrived, goOn = make(chan struct{}), make(chan struct{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		close(arrived)
+		<-goOn
+		next.ServeHTTP(w, r)
+	}), arrived, goOn
+}
+
+func fetch(url string) (status int, body string, err error) {
+	response, err := http.Get(url)
+	if err != nil {
+		return 0, "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return response.StatusCode, string(text), err
+}
+
+func TestARequestThatIsUnderWayAtTheEndStillFindsTheTable(t *testing.T) {
+	s, logged := loadedService(t, files{tempTable(t, generationCSV(7))})
+	handler, arrived, goOn := heldHandler(s.handler)
+	s.handler = handler
+	r := serveOn(t, s)
+	type result struct {
+		status int
+		body   string
+		err    error
+	}
+	results := make(chan result, 1)
+	go func() {
+		status, body, err := fetch(r.url + "/lookup?ip=10.0.0.1")
+		results <- result{status, body, err}
+	}()
+	<-arrived
+	r.stop()
+	r.waitRefused(t)
+	if got := currentGeneration(t, s); got != 7 {
+		t.Errorf("the table is gone while a request is under way")
+	}
+	close(goOn)
+	if got := <-results; got.status != http.StatusOK || !strings.Contains(got.body, `"asn":7,`) {
+		t.Errorf("the request is answered with %+v", got)
+	}
+	if err := <-r.err; err != nil {
+		t.Errorf("serve returned %v", err)
+	}
+	checkEnd(t, s, logged)
+	if stats := s.pool.Stats(); stats.Live != 0 || stats.Discarded != stats.Created {
+		t.Errorf("something is left in the pool: %+v", stats)
+	}
+}
+
+// checkEnd fails unless the log tells of an end in order and the container is
+// empty.
+func checkEnd(t *testing.T, s *service, logged *logBuffer) {
+	t.Helper()
+	checkInOrder(t, logged.String(), "shutting down", "server stopped", "watcher stopped", "container emptied", "pool trimmed", "final accounts of the pool")
+	if tab := s.tables.Acquire(); tab != nil {
+		t.Error("the container is not empty")
+		s.tables.Release(tab)
+	}
+}
+
+// checkInOrder fails unless the log has all of the lines, in their order.
+func checkInOrder(t *testing.T, log string, lines ...string) {
+	t.Helper()
+	rest := log
+	for _, line := range lines {
+		_, after, found := strings.Cut(rest, line)
+		if !found {
+			t.Fatalf("%q is missing, or not in its place, in the log:\n%s", line, log)
+		}
+		rest = after
+	}
+}
+
+func TestARequestThatDoesNotEndIsLeftBehindAndKeepsItsTable(t *testing.T) {
+	s, logged := loadedService(t, files{tempTable(t, generationCSV(7))})
+	s.grace = 1 // the request ends only when the test lets it
+	held := make(chan *table, 1)
+	handler, arrived, goOn := heldHandler(s.handler)
+	s.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		held <- s.tables.Acquire()
+		handler.ServeHTTP(w, r)
+	})
+	r := serveOn(t, s)
+	go func() { _, _, _ = fetch(r.url + "/lookup?ip=10.0.0.1") }()
+	<-arrived
+	r.stop()
+	if err := <-r.err; !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("serve returned %v", err)
+	}
+	checkEnd(t, s, logged)
+	tab := <-held
+	if got := checkGeneration(t, tab); got != 7 || s.pool.Stats().Retired != 1 {
+		t.Errorf("the table that is held is of generation %d", got)
+	}
+	s.tables.Release(tab)
+	close(goOn)
+}
+
+func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
+	s, logged := loadedService(t, files{tempTable(t, generationCSV(7))})
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	if err := s.serve(t.Context(), listener, nil, nil); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("serve returned %v", err)
+	}
+	checkInOrder(t, logged.String(), "server stopped", "watcher stopped", "container emptied", "pool trimmed")
+	if live := s.pool.Stats().Live; live != 0 {
+		t.Errorf("%d tables are left", live)
+	}
+}
