@@ -24,77 +24,63 @@ func newTableContainer(options poolswap.Options[table]) *poolswap.Container[tabl
 	return poolswap.NewContainer(newTablePool(options), &table{value: 1})
 }
 
-// reads are the rivals of the read benchmarks; each returns a function that
-// reads once.
-var reads = []struct {
-	name string
-	make func() func(pb *testing.PB) int
-}{
-	{"poolswap", func() func(*testing.PB) int { return readContainer(newTableContainer(poolswap.Options[table]{})) }},
-	{"portable", func() func(*testing.PB) int {
-		return readContainer(newTableContainer(poolswap.Options[table]{Portable: true}))
-	}},
-	{"RWMutexRef", func() func(*testing.PB) int {
-		c := newRWRef(1)
-		return func(pb *testing.PB) (sum int) {
-			for pb.Next() {
-				obj := c.acquire()
-				sum += obj.value
-				c.release(obj)
-			}
-			return sum
-		}
-	}},
-	{"Reader.Load", func() func(*testing.PB) int {
-		c := newTableContainer(poolswap.Options[table]{})
-		return func(pb *testing.PB) (sum int) {
-			r := c.NewReader()
-			defer r.Close()
-			for pb.Next() {
-				sum += r.Load().value
-			}
-			return sum
-		}
-	}},
-	{"atomic.Pointer.Load", func() func(*testing.PB) int {
-		var p atomic.Pointer[table]
-		p.Store(&table{value: 1})
-		return func(pb *testing.PB) (sum int) {
-			for pb.Next() {
-				sum += p.Load().value
-			}
-			return sum
-		}
-	}},
-}
-
-func readContainer(c *poolswap.Container[table, *table]) func(*testing.PB) int {
-	return func(pb *testing.PB) (sum int) {
-		for pb.Next() {
-			obj := c.Acquire()
-			sum += obj.value
-			c.Release(obj)
-		}
-		return sum
-	}
+// newPointer returns what one would use if old objects were left to the
+// garbage collector.
+func newPointer() *atomic.Pointer[table] {
+	p := new(atomic.Pointer[table])
+	p.Store(&table{value: 1})
+	return p
 }
 
 var sink atomic.Int64
 
-func BenchmarkRead(b *testing.B) {
-	for _, rival := range reads {
-		read := rival.make()
-		b.Run(rival.name, func(b *testing.B) {
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) { sink.Add(int64(read(pb))) })
-		})
-	}
-}
-
-func BenchmarkUpdate(b *testing.B) {
+func BenchmarkAcquireRelease(b *testing.B) {
 	c := newTableContainer(poolswap.Options[table]{})
 	b.ReportAllocs()
+	sum := 0
 	for b.Loop() {
-		c.Update(c.GetNew())
+		obj := c.Acquire()
+		sum += obj.value
+		c.Release(obj)
+	}
+	sink.Add(int64(sum))
+}
+
+func BenchmarkWithAcquire(b *testing.B) {
+	c := newTableContainer(poolswap.Options[table]{})
+	b.ReportAllocs()
+	sum := 0
+	for b.Loop() {
+		c.WithAcquire(func(t *table) { sum += t.value })
+	}
+	sink.Add(int64(sum))
+}
+
+func BenchmarkReaderLoad(b *testing.B) {
+	r := newTableContainer(poolswap.Options[table]{}).NewReader()
+	defer r.Close()
+	b.ReportAllocs()
+	sum := 0
+	for b.Loop() {
+		sum += r.Load().value
+	}
+	sink.Add(int64(sum))
+}
+
+// BenchmarkUpdate is a whole life of an object with next to nothing to fill.
+func BenchmarkUpdate(b *testing.B) {
+	for _, variant := range []struct {
+		name    string
+		options poolswap.Options[table]
+	}{{"asymmetric", poolswap.Options[table]{}}, {"portable", poolswap.Options[table]{Portable: true}}} {
+		b.Run(variant.name, func(b *testing.B) {
+			c := newTableContainer(variant.options)
+			b.ReportAllocs()
+			for b.Loop() {
+				obj := c.GetNew()
+				obj.value = 1
+				c.Update(obj)
+			}
+		})
 	}
 }

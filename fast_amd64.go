@@ -10,10 +10,10 @@ import (
 )
 
 // acquire is slot.acquire, and release is recycler.release, in assembly for
-// the one case that matters: the container is not empty, the object is counted
-// the asymmetric way, and nothing is being replaced. In every other case they
-// undo what they did, if anything, and continue in those methods, which are
-// the reference for what they do; the labels are the same.
+// the one case that matters: the container is not empty and nothing is being
+// replaced. In every other case they undo what they did, if anything, and
+// continue in those methods, which are the reference for what they do; the
+// labels are the same.
 //
 // What the assembly saves is the pin. The runtime never preempts a goroutine
 // inside an assembly function (to its asynchronous preemption such code is not
@@ -40,6 +40,7 @@ const (
 	statePhaseMask   = phaseMask
 	countersState    = stripe.StateOffset
 	countersPlain    = stripe.PlainOffset
+	countersOwned    = stripe.OwnedOffset
 	countersAcquired = stripe.AcquiredOffset
 	countersReleased = stripe.ReleasedOffset
 	countersShift    = stripe.StripeShift

@@ -15,6 +15,14 @@
 	MOVQ	(reg)(tmp*1), reg \
 	MOVLQSX	(reg), reg
 
+// STRIPE turns the number of a P in k, which may be beyond the stripes, into
+// the place of its stripe, or of the overflow, relative to counters.
+#define STRIPE(k, counters, tmp) \
+	MOVQ	const_countersOwned(counters), tmp \
+	CMPQ	k, tmp \
+	CMOVQGT	tmp, k \
+	SHLQ	$const_countersShift, k
+
 // func acquire(s *slot, offset uintptr, failed *Ref) unsafe.Pointer
 TEXT ·acquire(SB), NOSPLIT, $0-32
 	MOVQ	s+0(FP), AX
@@ -24,15 +32,22 @@ TEXT ·acquire(SB), NOSPLIT, $0-32
 	JEQ	on
 	MOVQ	Ref_counters(BX), SI
 	CMPQ	CX, const_countersPlain(SI)
-	JCC	on                              // counted atomically, or no stripe for this P
+	JCC	atomically
 	SHLQ	$const_countersShift, CX
 	INCQ	const_countersAcquired(SI)(CX*1) // (A3)
+validate:
 	CMPQ	BX, slot_current(AX)            // (A4)
 	JNE	undo
 	SUBQ	offset+8(FP), BX
 	MOVQ	BX, ret+24(FP)
 	RET
+atomically: // the portable way, or no stripe for this P
+	STRIPE(CX, SI, DX)
+	LOCK
+	INCQ	const_countersAcquired(SI)(CX*1)
+	JMP	validate
 undo:
+	LOCK // no harm on the asymmetric way, where the stripe is this P's
 	INCQ	const_countersReleased(SI)(CX*1) // (A5)
 	MOVQ	BX, failed+16(FP)
 on:
@@ -54,12 +69,18 @@ TEXT ·release(SB), NOSPLIT, $0-24
 	JNE	on
 	PNUMBER(CX, DX, on)                     // (R2)
 	CMPQ	CX, const_countersPlain(SI)
-	JCC	on
+	JCC	atomically
 	SHLQ	$const_countersShift, CX
 	INCQ	const_countersReleased(SI)(CX*1) // (R3)
+look:
 	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R4)
 	JNE	late
 	RET
+atomically:
+	STRIPE(CX, SI, DX)
+	LOCK
+	INCQ	const_countersReleased(SI)(CX*1)
+	JMP	look
 late:
 	JMP	·releaseLate(SB)
 on:

@@ -124,6 +124,7 @@ func (c *Counters) Outstanding() int {
 const (
 	StateOffset    = unsafe.Offsetof(Counters{}.State)
 	PlainOffset    = unsafe.Offsetof(Counters{}.plain)
+	OwnedOffset    = unsafe.Offsetof(Counters{}.owned)
 	StripeShift    = 7 // log2 of the size of a stripe
 	AcquiredOffset = size + unsafe.Offsetof(stripe{}.acquired)
 	ReleasedOffset = size + unsafe.Offsetof(stripe{}.released)

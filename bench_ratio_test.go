@@ -1,0 +1,113 @@
+package poolswap_test
+
+import (
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// BenchmarkReadRatio takes turns between the rivals in one run, so that they
+// meet the same machine, and reports the median time of a read of each and the
+// ratios that are promised. One iteration is one turn of each.
+func BenchmarkReadRatio(b *testing.B) {
+	for _, goroutines := range []int{1, 2} {
+		b.Run("goroutines="+strconv.Itoa(goroutines), func(b *testing.B) {
+			const reads = 100_000
+			rivals := readers()
+			times := make(map[string][]float64)
+			for b.Loop() {
+				for _, rival := range rivals {
+					took := together(goroutines, func() { rival.read(reads) })
+					times[rival.name] = append(times[rival.name], float64(took.Nanoseconds())/float64(reads*goroutines))
+				}
+			}
+			of := func(name string) float64 {
+				slices.Sort(times[name])
+				return times[name][len(times[name])/2]
+			}
+			b.ReportMetric(0, "ns/op") // a turn's time says nothing
+			for _, rival := range rivals {
+				b.ReportMetric(of(rival.name), rival.name+"-ns")
+			}
+			b.ReportMetric(of("poolswap")/of("RWMutexRef"), "poolswap/RWMutexRef")
+			b.ReportMetric(of("portable")/of("RWMutexRef"), "portable/RWMutexRef")
+			b.ReportMetric(of("Reader")/of("Pointer"), "Reader/Pointer")
+		})
+	}
+}
+
+// reader is a way to read, n times in a row.
+type reader struct {
+	name string
+	read func(n int)
+}
+
+func readers() []reader {
+	container := func(options poolswap.Options[table]) func(int) {
+		c := newTableContainer(options)
+		return func(n int) {
+			sum := 0
+			for range n {
+				obj := c.Acquire()
+				sum += obj.value
+				c.Release(obj)
+			}
+			sink.Add(int64(sum))
+		}
+	}
+	ref := newRWRef(1)
+	c := newTableContainer(poolswap.Options[table]{})
+	pointer := newPointer()
+	return []reader{
+		{"poolswap", container(poolswap.Options[table]{})},
+		{"portable", container(poolswap.Options[table]{Portable: true})},
+		{"RWMutexRef", func(n int) {
+			sum := 0
+			for range n {
+				obj := ref.acquire()
+				sum += obj.value
+				ref.release(obj)
+			}
+			sink.Add(int64(sum))
+		}},
+		{"Reader", func(n int) {
+			r := c.NewReader()
+			defer r.Close()
+			sum := 0
+			for range n {
+				sum += r.Load().value
+			}
+			sink.Add(int64(sum))
+		}},
+		{"Pointer", func(n int) {
+			sum := 0
+			for range n {
+				sum += pointer.Load().value
+			}
+			sink.Add(int64(sum))
+		}},
+	}
+}
+
+// together runs f on so many goroutines at once and returns how long it took.
+func together(goroutines int, f func()) time.Duration {
+	var ready, done sync.WaitGroup
+	begin := make(chan struct{})
+	for range goroutines {
+		ready.Add(1)
+		done.Go(func() {
+			ready.Done()
+			<-begin
+			f()
+		})
+	}
+	ready.Wait()
+	begun := time.Now()
+	close(begin)
+	done.Wait()
+	return time.Since(begun)
+}
