@@ -128,6 +128,11 @@ func TestAFewOverlapsAreToleratedAndTheLaterRangeAnswers(t *testing.T) {
 			t.Errorf("%s: %+v, %t, want number %d", ip, found, ok, asn)
 		}
 	}
+	for ip, last := range map[string]string{"10.0.0.0": "10.0.0.255", "2001::": "2001:0:ffff:ffff:ffff:ffff:ffff:ffff"} {
+		if found, _ := tab.lookup(netip.MustParseAddr(ip)); found.last != netip.MustParseAddr(last) {
+			t.Errorf("the range of %s ends at %v, not at %s", ip, found.last, last)
+		}
+	}
 	_, err = parseText(t, 3, text)
 	if err == nil || !strings.HasPrefix(err.Error(), "table.csv:2: ") || !strings.Contains(err.Error(), "2 such overlaps in 4 ranges") {
 		t.Errorf("two overlaps in four ranges, where one in three is tolerated: %v", err)
