@@ -1,0 +1,123 @@
+package verify_test
+
+import (
+	"github.com/poolswap/poolswap"
+)
+
+// planFactory decides what the factory does when it is called next.
+func (m *machine) planFactory() bool {
+	if m.next != (plan{}) {
+		return false
+	}
+	switch m.pick(5) {
+	case 0:
+		m.next.panics = true
+	case 1:
+		m.next.null = true
+	case 2:
+		m.next.other, m.next.text = m.stranger, "*verify_test.record of another pool"
+	case 3:
+		w := m.choose(func(w *twin) bool { return w.place == private })
+		if w == nil {
+			return false
+		}
+		m.next.other, m.next.text = copyOf(w.obj), "copy of a *verify_test.record"
+	case 4:
+		m.next.again = m.choose(func(w *twin) bool { return w.place != limbo })
+		if m.next.again == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// strangers does with an object of another pool, a copy, or nothing at all
+// what must not be done with them, or must do nothing.
+func (m *machine) strangers() bool {
+	obj, problem := m.stranger, "of another pool"
+	kind := m.pick(3)
+	if kind == 1 {
+		w := m.choose(func(w *twin) bool { return w.place == private })
+		if w == nil {
+			return false
+		}
+		obj, problem = copyOf(w.obj), "of a copy of"
+	}
+	c := m.containers[m.pick(2)]
+	if kind == 2 {
+		m.expect("Release of nil", m.write(func() {
+			c.Release(nil)
+			m.pool.Release(nil)
+			if refs := m.pool.Refs(nil); refs != 0 {
+				panic(refs)
+			}
+		}), verdict{})
+		return true
+	}
+	for _, call := range []struct {
+		op string
+		fn func()
+	}{
+		{"Release", func() { c.Release(obj) }},
+		{"Release", func() { m.pool.Release(obj) }},
+		{"Update", func() { c.Update(obj) }},
+		{"Refs", func() { m.pool.Refs(obj) }},
+		{"Update", func() { poolswap.NewContainer(m.pool, obj) }},
+	} {
+		want := verdict{text: []string{"poolswap: " + call.op + " of a ", "*verify_test.record", problem}}
+		m.expect(call.op+" of a stranger", m.write(call.fn), want)
+	}
+	return true
+}
+
+// overRelease releases a current object once more often than it was acquired
+// and then replaces it, which finds that.
+func (m *machine) overRelease() bool {
+	c := m.pick(2)
+	w := m.now[c]
+	if w == nil || w.released > w.acquired {
+		return false
+	}
+	for m.holds(w) > 0 {
+		m.letGo(w)
+	}
+	for w.released <= w.acquired {
+		m.releaseTwin(w)
+	}
+	m.updateTwin(c, nil)
+	return true
+}
+
+// unmade does with what no constructor made, or would make, what is refused.
+func (m *machine) unmade() bool {
+	type (
+		pool      = poolswap.Pool[record, *record]
+		container = poolswap.Container[record, *record]
+		options   = poolswap.Options[record]
+	)
+	makePool := func(o options) { poolswap.NewPoolWithOptions(m.factory, m.reset, o) }
+	misuses := []struct {
+		text string
+		fn   func()
+	}{
+		{"Acquire of a zero Container", func() { new(container).Acquire() }},
+		{"Acquire of a zero Container", func() { new(container).WithAcquire(func(*record) {}) }},
+		{"Release of a zero Container", func() { new(container).Release(new(record)) }},
+		{"GetNew of a zero Container", func() { new(container).GetNew() }},
+		{"Update of a zero Container", func() { new(container).Update(nil) }},
+		{"NewReader of a zero Container", func() { new(container).NewReader() }},
+		{"Get of a zero Pool", func() { new(pool).Get() }},
+		{"Release of a zero Pool", func() { new(pool).Release(new(record)) }},
+		{"Refs of a zero Pool", func() { new(pool).Refs(nil) }},
+		{"Trim of a zero Pool", func() { new(pool).Trim() }},
+		{"Stats of a zero Pool", func() { new(pool).Stats() }},
+		{"NewContainer of a zero Pool", func() { poolswap.NewEmptyContainer(new(pool)) }},
+		{"NewContainer with a nil Pool", func() { poolswap.NewEmptyContainer[record](nil) }},
+		{"with a nil factory", func() { poolswap.NewPool[record](nil, m.reset) }},
+		{"with Options.Spares -2", func() { makePool(options{Spares: -2}) }},
+		{"with Options.MaxLive -1", func() { makePool(options{MaxLive: -1}) }},
+	}
+	chosen := misuses[m.pick(len(misuses))]
+	m.expect(chosen.text, m.write(chosen.fn), verdict{text: []string{"poolswap: ", chosen.text}})
+	return true
+}

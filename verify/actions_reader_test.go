@@ -1,0 +1,189 @@
+package verify_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+
+	"github.com/poolswap/poolswap"
+)
+
+var errReader = errors.New("the reader panics")
+
+// withAcquire reads in a function that returns, panics or calls Goexit, and
+// that may replace the object meanwhile.
+func (m *machine) withAcquire() bool {
+	c, end, replace := m.pick(2), m.pick(3), m.pick(2) == 1
+	w := m.model.acquire(c)
+	want := verdict{}
+	switch end {
+	case 1:
+		want.value = errReader
+	case 2:
+		want.exits = true
+	}
+	var obj *record
+	out := m.write(func() {
+		m.containers[c].WithAcquire(func(got *record) {
+			obj = got
+			if replace {
+				m.containers[c].Update(nil)
+			}
+			m.reading.Store(true) // from here on: no more hooks on this goroutine
+			switch end {
+			case 1:
+				panic(errReader)
+			case 2:
+				runtime.Goexit()
+			}
+		})
+	})
+	m.reading.Store(false)
+	m.expect(fmt.Sprintf("WithAcquire of container %d that ends in way %d", c, end), out, want)
+	if replace {
+		if v := m.model.update(c, nil); !v.returns() {
+			m.t.Fatalf("an object that is held was recycled: %+v", v)
+		}
+	}
+	if w != nil {
+		if m.twinOf(obj) != w {
+			m.t.Fatalf("WithAcquire passed %v, want %v", m.twinOf(obj), w)
+		}
+		m.model.release(w)
+	} else if obj != nil {
+		m.t.Fatalf("WithAcquire passed record %d, want nil", obj.id)
+	}
+	return true
+}
+
+func (m *machine) newReader() bool {
+	if len(m.readers) == 4 {
+		i := slices.IndexFunc(m.readers, func(r *reader) bool { return r.holds == nil })
+		if i < 0 {
+			return false
+		}
+		m.readers = slices.Delete(m.readers, i, i+1)
+	}
+	c := m.pick(2)
+	m.readers = append(m.readers, &reader{Reader: m.containers[c].NewReader(), container: c})
+	return true
+}
+
+func (m *machine) load() bool {
+	if len(m.readers) == 0 {
+		return false
+	}
+	r := m.readers[m.pick(len(m.readers))]
+	var obj *record
+	out := m.read(func() { obj = r.Load() })
+	if r.closed {
+		m.expect("Load", out, verdict{text: []string{"poolswap: Load of a closed Reader"}})
+		return true
+	}
+	m.expect("Load", out, verdict{})
+	if now := m.now[r.container]; now != r.holds {
+		m.parkTwin(r)
+		r.holds = m.model.acquire(r.container)
+	}
+	m.returned("Load", obj, r.holds)
+	return true
+}
+
+// letReaderGo parks a Reader or closes it.
+func (m *machine) letReaderGo(forGood bool) bool {
+	if len(m.readers) == 0 {
+		return false
+	}
+	r := m.readers[m.pick(len(m.readers))]
+	what := "Park"
+	if forGood {
+		what = "Close"
+	}
+	out := m.read(func() {
+		if forGood {
+			r.Close()
+		} else {
+			r.Park()
+		}
+	})
+	r.closed = r.closed || forGood
+	m.expect(what, out, verdict{})
+	m.parkTwin(r)
+	return true
+}
+
+func (m *machine) parkTwin(r *reader) {
+	if r.holds != nil {
+		m.model.release(r.holds)
+		r.holds = nil
+	}
+}
+
+func (m *machine) trimPool() bool {
+	before := m.pool.Stats().Discarded
+	out := m.write(m.pool.Trim)
+	m.expect("Trim", out, verdict{})
+	dropped := int(m.pool.Stats().Discarded - before)
+	if spares := len(m.clean); !m.trim(dropped) {
+		m.t.Fatalf("Trim dropped %d objects, with %d spares and at most %d in the overflow", dropped, spares, m.inOverflow)
+	}
+	return true
+}
+
+func (m *machine) closeGate() bool {
+	if m.gated || !m.resets {
+		return false
+	}
+	m.gated = true
+	m.gate.close()
+	return true
+}
+
+func (m *machine) openGate() bool {
+	if !m.gated {
+		return false
+	}
+	m.gated, m.atGate = false, false
+	m.sweep()
+	m.gate.open()
+	return true
+}
+
+// forgetAny makes a container with its object, or an object that the test has
+// in hand, unreachable, and expects the garbage collector to settle it. The
+// collector is told of references that were never released.
+func (m *machine) forgetAny() bool {
+	w := m.choose(func(w *twin) bool {
+		if w == m.next.again {
+			return false
+		}
+		for _, r := range m.readers {
+			if r.holds == w || (w.place == current && m.now[r.container] == w) {
+				return false
+			}
+		}
+		switch w.place {
+		case literal, private, discarded, lost:
+			return true
+		case current, retired:
+			return w.acquired >= w.released
+		}
+		return false
+	})
+	if w == nil {
+		return false
+	}
+	m.t.Logf("Forget %v", w)
+	for m.holds(w) > 0 {
+		m.letGo(w)
+	}
+	for c := range m.containers {
+		if m.now[c] == w {
+			m.containers[c] = poolswap.NewEmptyContainer(m.pool)
+		}
+	}
+	m.forget(w)
+	m.collecting = true
+	return true
+}

@@ -1,0 +1,223 @@
+package verify_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/poolswap/poolswap"
+)
+
+// action is an operation, right or wrong, that a sequence may contain. run
+// reports false, having done nothing, where it makes no sense.
+type action struct {
+	name string
+	run  func(m *machine) bool
+}
+
+// actions are all of them. Their order is part of the meaning of the fuzz
+// corpus: new ones go to the end.
+var actions = []action{
+	{"Get", func(m *machine) bool { m.take(0); return true }},
+	{"TryGet", func(m *machine) bool { m.take(1); return true }},
+	{"GetNew", func(m *machine) bool { m.take(2); return true }},
+	{"Literal", (*machine).newLiteral},
+	{"Release", (*machine).releaseAny},
+	{"ReleaseHeld", (*machine).releaseHeld},
+	{"Update", (*machine).updateAny},
+	{"UpdatePrivate", (*machine).updatePrivate},
+	{"UpdateNil", (*machine).updateNil},
+	{"Acquire", (*machine).acquireAny},
+	{"WithAcquire", (*machine).withAcquire},
+	{"NewReader", (*machine).newReader},
+	{"Load", (*machine).load},
+	{"Park", func(m *machine) bool { return m.letReaderGo(false) }},
+	{"Close", func(m *machine) bool { return m.letReaderGo(true) }},
+	{"Trim", (*machine).trimPool},
+	{"CloseGate", (*machine).closeGate},
+	{"OpenGate", (*machine).openGate},
+	{"Plan", (*machine).planFactory},
+	{"Strangers", (*machine).strangers},
+	{"OverRelease", (*machine).overRelease},
+	{"Forget", (*machine).forgetAny},
+	{"Swap", (*machine).swap},
+	{"HandOver", (*machine).handOver},
+	{"Unmade", (*machine).unmade},
+}
+
+// take takes an object in one of three ways and fills it, or returns nil.
+func (m *machine) take(way int) *twin {
+	var obj *record
+	var err error
+	what := [...]string{"Get", "TryGet", "GetNew"}[way]
+	c := m.containers[m.pick(2)]
+	p := m.next
+	out := m.write(func() {
+		switch way {
+		case 0:
+			obj = m.pool.Get()
+		case 1:
+			obj, err = m.pool.TryGet()
+		case 2:
+			obj = c.GetNew()
+		}
+	})
+	known := len(m.twins)
+	w, want := m.model.get(obj, p)
+	if want.limit && way == 1 {
+		if !errors.Is(err, poolswap.ErrLimit) {
+			m.t.Fatalf("TryGet at the limit returned the error %v", err)
+		}
+		want = verdict{}
+	} else if err != nil {
+		m.t.Fatalf("%s returned the error %v, want %+v", what, err, want)
+	}
+	m.expect(what, out, want)
+	if w == nil {
+		return nil
+	}
+	if len(m.twins) > known {
+		if obj == nil || obj.id != m.ids-1 {
+			m.t.Fatalf("%s returned no new object where nothing was free", what)
+		}
+		w.id = obj.id
+	}
+	m.returned(what, obj, w)
+	m.fill(w)
+	return w
+}
+
+// fill is the owner's work between Get and Update.
+func (m *machine) fill(w *twin) {
+	m.versions++
+	w.version = m.versions
+	w.obj.fill(w.version)
+	w.fate = fate(max(0, m.pick(8)-4)) // kept more often than not
+	w.obj.fate = w.fate
+}
+
+// newLiteral makes an object without the pool.
+func (m *machine) newLiteral() bool {
+	obj := m.newRecord(0)
+	w := &twin{obj: obj, id: obj.id}
+	m.twins = append(m.twins, w)
+	m.fill(w)
+	return true
+}
+
+// releaseTwin releases w through the pool or a container.
+func (m *machine) releaseTwin(w *twin) {
+	through := m.pick(3)
+	what := fmt.Sprintf("Release of %v, version %#x, through %d", w, w.version, through)
+	call := func() {
+		if through == 2 {
+			m.pool.Release(w.obj)
+		} else {
+			m.containers[through].Release(w.obj)
+		}
+	}
+	run := m.write
+	switch w.place {
+	case current, retired, lost:
+		run = m.read
+	}
+	out := run(call)
+	m.expect(what, out, m.model.release(w))
+}
+
+// releaseAny releases anything that the test holds, owns, or has no business
+// to release; only what would take another's reference away is left to
+// overRelease.
+func (m *machine) releaseAny() bool {
+	w := m.choose(func(w *twin) bool {
+		return w.place != limbo && ((w.place != current && w.place != retired) || m.holds(w) > 0)
+	})
+	if w == nil {
+		return false
+	}
+	m.letGo(w)
+	m.releaseTwin(w)
+	return true
+}
+
+func (m *machine) releaseHeld() bool {
+	if len(m.held) == 0 {
+		return false
+	}
+	w := m.held[m.pick(len(m.held))]
+	m.letGo(w)
+	m.releaseTwin(w)
+	return true
+}
+
+func (m *machine) updateTwin(c int, w *twin) {
+	var obj *record
+	if w != nil {
+		obj = w.obj
+	}
+	out := m.write(func() { m.containers[c].Update(obj) })
+	m.expect(fmt.Sprintf("Update of container %d with %v", c, w), out, m.model.update(c, w))
+}
+
+// updateAny updates with anything, right or wrong.
+func (m *machine) updateAny() bool {
+	w := m.choose(func(w *twin) bool { return w.place != limbo })
+	if w == nil {
+		return false
+	}
+	if w.place == discarded {
+		m.fill(w) // the test owns what the pool has dropped
+	}
+	m.updateTwin(m.pick(2), w)
+	return true
+}
+
+func (m *machine) updatePrivate() bool {
+	w := m.choose(func(w *twin) bool { return w.place == private })
+	if w == nil {
+		return false
+	}
+	m.updateTwin(m.pick(2), w)
+	return true
+}
+
+func (m *machine) updateNil() bool {
+	m.updateTwin(m.pick(2), nil)
+	return true
+}
+
+// swap is the whole work of a writer: get, fill, update.
+func (m *machine) swap() bool {
+	if w := m.take(2); w != nil {
+		m.updateTwin(m.pick(2), w)
+	}
+	return true
+}
+
+// handOver makes a reader the last holder of an object, so that it hands it
+// over to the sweeper.
+func (m *machine) handOver() bool {
+	c := m.pick(2)
+	w := m.now[c]
+	if w == nil {
+		return false
+	}
+	m.containers[c].Acquire()
+	m.model.acquire(c)
+	m.updateTwin(c, nil)
+	m.releaseTwin(w)
+	return true
+}
+
+// acquireAny takes a reference and keeps it.
+func (m *machine) acquireAny() bool {
+	c := m.pick(2)
+	var obj *record
+	out := m.read(func() { obj = m.containers[c].Acquire() })
+	w := m.model.acquire(c)
+	m.expect("Acquire", out, verdict{})
+	m.returned("Acquire", obj, w)
+	if w != nil {
+		m.held = append(m.held, w)
+	}
+	return true
+}

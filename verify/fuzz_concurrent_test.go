@@ -1,0 +1,23 @@
+package verify_test
+
+import "testing"
+
+// FuzzConcurrent lets the bytes choose the way of counting, the number of
+// clients and what each of them does, and judges the recorded history.
+func FuzzConcurrent(f *testing.F) {
+	recorders := []*recorder{newRecorder(false), newRecorder(true)}
+	f.Fuzz(func(t *testing.T, choices []byte) {
+		if len(choices) > 1<<8 {
+			t.Skip("longer histories take long to judge")
+		}
+		s := script(choices)
+		recorder := recorders[s.pick(2)]
+		scripts := make([]script, 2+s.pick(4))
+		for i, b := range s {
+			to := &scripts[i%len(scripts)]
+			*to = append(*to, b)
+		}
+		judge(t, recorder.run(scripts))
+		recorder.quiescent(t)
+	})
+}

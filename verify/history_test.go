@@ -1,0 +1,215 @@
+package verify_test
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/poolswap/poolswap"
+)
+
+// kind is what a step of a recorded history did. Every step is about one
+// record, the one it names; a record is 0 where there was none.
+type kind int
+
+const (
+	kindGet     kind = iota // a writer took it from the pool
+	kindUpdate              // a writer made it current, with that version
+	kindAcquire             // a reader took a reference and found that version
+	kindLook                // a reader that holds it looked again and found that version
+	kindRelease             // a reader gave the reference back
+)
+
+// step is the input of an operation as porcupine sees it; there is no output,
+// because what was returned is in the step itself.
+type step struct {
+	kind    kind
+	record  int
+	version uint64
+}
+
+// recorder runs clients on one container and records what they did.
+type recorder struct {
+	pool      *poolswap.Pool[record, *record]
+	container *poolswap.Container[record, *record]
+	factory   atomic.Int64
+	version   atomic.Uint64
+	clock     atomic.Int64 // one tick for each beginning and each end of a step
+}
+
+func newRecorder(portable bool) *recorder {
+	r := &recorder{}
+	// There are spares enough for every object that the clients can hold, so
+	// that objects live as many lives as possible, and none is collected.
+	options := poolswap.Options[record]{Spares: maxRecords, Portable: portable}
+	r.pool = poolswap.NewPoolWithOptions(func() *record {
+		return &record{id: int(r.factory.Add(1))}
+	}, func(obj *record) bool {
+		obj.fill(poisoned)
+		return true
+	}, options)
+	r.container = poolswap.NewEmptyContainer(r.pool)
+	return r
+}
+
+// client is one goroutine of a history and what it recorded.
+type client struct {
+	*recorder
+	id      int
+	history []porcupine.Operation
+	pause   func()
+}
+
+// do records a step that op carries out.
+func (c *client) do(op func() step) step {
+	call := c.clock.Add(1)
+	did := op()
+	c.history = append(c.history, porcupine.Operation{ClientId: c.id, Input: did, Call: call, Return: c.clock.Add(1)})
+	return did
+}
+
+// read acquires, looks as often as told, and releases.
+func (c *client) read(looks int) {
+	var obj *record
+	acquired := c.do(func() step {
+		obj = c.container.Acquire()
+		return seen(kindAcquire, obj)
+	})
+	if acquired.record == 0 {
+		return
+	}
+	for range looks {
+		c.pause()
+		c.do(func() step { return seen(kindLook, obj) })
+	}
+	c.do(func() step {
+		c.container.Release(obj)
+		return step{kindRelease, acquired.record, 0}
+	})
+}
+
+// seen is a step that read obj. A record whose words do not agree is of the
+// version 1<<63, which nobody publishes.
+func seen(k kind, obj *record) step {
+	if obj == nil {
+		return step{kind: k}
+	}
+	version, err := obj.read()
+	if err != nil {
+		version = 1 << 63
+	}
+	return step{k, obj.id, version}
+}
+
+// write replaces the current object.
+func (c *client) write() {
+	var obj *record
+	got := c.do(func() step {
+		obj = c.container.GetNew()
+		return step{kindGet, obj.id, 0}
+	})
+	version := c.version.Add(1)
+	obj.fill(version)
+	c.pause()
+	c.do(func() step {
+		c.container.Update(obj)
+		return step{kindUpdate, got.record, version}
+	})
+}
+
+// empty leaves the container without an object.
+func (c *client) empty() {
+	c.do(func() step {
+		c.container.Update(nil)
+		return step{kind: kindUpdate}
+	})
+}
+
+// run carries out the scripts, each on a goroutine of its own, and returns
+// what happened. The container is empty before and after.
+func (r *recorder) run(scripts []script) []porcupine.Operation {
+	clients := make([]*client, len(scripts))
+	var done sync.WaitGroup
+	start := make(chan struct{})
+	for i, s := range scripts {
+		c := &client{recorder: r, id: i}
+		c.pause = func() {
+			if s.pick(4) == 0 {
+				runtime.Gosched()
+			}
+		}
+		clients[i] = c
+		done.Go(func() {
+			<-start
+			c.follow(&s)
+		})
+	}
+	close(start)
+	done.Wait()
+	last := &client{recorder: r, id: len(scripts)}
+	last.empty()
+	clients = append(clients, last)
+	var history []porcupine.Operation
+	for _, c := range clients {
+		history = append(history, c.history...)
+	}
+	return history
+}
+
+// follow carries out one script: mostly reads, some updates, now and then the
+// container is emptied.
+func (c *client) follow(s *script) {
+	for len(*s) > 0 {
+		switch choice := s.pick(16); {
+		case choice < 10:
+			c.read(choice % 3)
+		case choice < 15:
+			c.write()
+		default:
+			c.empty()
+		}
+		c.pause()
+	}
+}
+
+// randomScripts returns scripts for so many clients of so many bytes each.
+func randomScripts(random *rand.Rand, clients, size int) []script {
+	scripts := make([]script, clients)
+	for i := range scripts {
+		scripts[i] = make(script, size)
+		for j := range scripts[i] {
+			scripts[i][j] = byte(random.Uint32())
+		}
+	}
+	return scripts
+}
+
+// quiescent fails the test unless every object that was ever made is a spare,
+// as it must be when nobody holds or publishes any.
+func (r *recorder) quiescent(t *testing.T) {
+	t.Helper()
+	eventually(func() bool { return r.pool.Stats().Spares == int(r.factory.Load()) })
+	s := r.pool.Stats()
+	if made := r.factory.Load(); s.Spares != int(made) || s.Live != int(made) || s.Created != uint64(made) || s.Drained != s.Updates {
+		t.Errorf("%d objects were made and all given back, but the accounts are %+v", made, s)
+	}
+}
+
+// dense numbers the records of a history from 1 in order of appearance.
+func dense(history []porcupine.Operation) []porcupine.Operation {
+	slices.SortFunc(history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
+	ids := map[int]int{0: 0}
+	for i, op := range history {
+		s := op.Input.(step)
+		if _, known := ids[s.record]; !known {
+			ids[s.record] = len(ids)
+		}
+		s.record = ids[s.record]
+		history[i].Input = s
+	}
+	return history
+}

@@ -1,0 +1,128 @@
+package verify_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// Acquire and Update are linearizable, and nothing that is held changes or is
+// given to a writer.
+func TestConcurrentHistoriesAreLinearizable(t *testing.T) {
+	const clients, size = 5, 48 // about 200 steps
+	bothWays(t, func(t *testing.T, portable bool) {
+		for _, procs := range []int{1, 2, 8} {
+			t.Run(fmt.Sprintf("GOMAXPROCS is %d", procs), func(t *testing.T) {
+				withProcs(t, procs)
+				seed := rand.Uint64()
+				random := rand.New(rand.NewPCG(seed, 0))
+				recorder := newRecorder(portable)
+				histories, steps := 0, 0
+				for range rounds(500) {
+					history := recorder.run(randomScripts(random, clients, size))
+					judge(t, history)
+					recorder.quiescent(t)
+					if t.Failed() {
+						t.Fatalf("the scripts were those of seed %d", seed)
+					}
+					histories++
+					steps += len(history)
+				}
+				stats := recorder.pool.Stats()
+				t.Logf("%d histories, %d steps on average; %d updates, %d retries, %d late releases", histories, steps/histories, stats.Updates, stats.Retries, stats.LateReleases)
+			})
+		}
+	})
+}
+
+// judge fails the test unless the history is one of both models, and writes a
+// picture of one that is not.
+func judge(t *testing.T, history []porcupine.Operation) {
+	t.Helper()
+	history = dense(history)
+	for _, m := range []struct {
+		name  string
+		model porcupine.Model
+	}{{"register", registerModel}, {"pool", poolModel}} {
+		if porcupine.CheckOperations(m.model, history) {
+			continue
+		}
+		path, err := picture(m.name, m.model, history)
+		t.Errorf("a history that no sequential %s has; see %s (%v)", m.name, path, err)
+	}
+}
+
+// picture writes a page that shows a history, into the directory named by the
+// environment variable POOLSWAP_ARTIFACTS or into a new temporary one.
+func picture(name string, model porcupine.Model, history []porcupine.Operation) (path string, err error) {
+	dir := os.Getenv("POOLSWAP_ARTIFACTS")
+	if dir == "" {
+		dir = os.TempDir()
+	}
+	dir, err = os.MkdirTemp(dir, "poolswap-"+name+"-")
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, "history.html")
+	_, info := porcupine.CheckOperationsVerbose(model, history, 0)
+	return path, porcupine.VisualizePath(model, info, path)
+}
+
+// A checker is trusted once it has been seen to object.
+func TestTheModelsObjectToBadHistories(t *testing.T) {
+	get, update := step{kind: kindGet, record: 1}, step{kindUpdate, 1, 1}
+	acquire, look, release := step{kindAcquire, 1, 1}, step{kindLook, 1, 1}, step{kind: kindRelease, record: 1}
+	empty, nothing := step{kind: kindUpdate}, step{kind: kindAcquire}
+	for _, bad := range []struct {
+		name           string
+		steps          []step
+		register, pool bool // this model has such a history
+	}{
+		{"a good one", []step{nothing, get, update, acquire, look, empty, look, release, get}, true, true},
+		{"Acquire returns a record that was replaced", []step{get, update, empty, acquire}, false, false},
+		{"Acquire returns nothing after an Update", []step{get, update, nothing}, false, false},
+		{"Acquire returns another version", []step{get, update, {kindAcquire, 1, 2}}, false, false},
+		{"Acquire returns another record", []step{get, update, {kindAcquire, 2, 1}}, false, false},
+		{"a record changes while it is held", []step{get, update, acquire, {kindLook, 1, 1 << 63}, release}, true, false},
+		{"a record is given to a writer while it is held", []step{get, update, acquire, empty, get}, true, false},
+		{"a record is given to a writer while it is current", []step{get, update, get}, true, false},
+		{"a record is given to two writers", []step{get, get}, true, false},
+		{"a record is published that nobody got", []step{update}, true, false},
+		{"a record is looked at after its release", []step{get, update, acquire, release, look}, true, false},
+	} {
+		t.Run(bad.name, func(t *testing.T) {
+			var history []porcupine.Operation
+			for i, s := range bad.steps {
+				history = append(history, porcupine.Operation{Input: s, Call: int64(2 * i), Return: int64(2*i + 1)})
+			}
+			if got := porcupine.CheckOperations(registerModel, history); got != bad.register {
+				t.Errorf("the register has this history: %t", got)
+			}
+			if got := porcupine.CheckOperations(poolModel, history); got != bad.pool {
+				t.Errorf("the pool has this history: %t", got)
+			}
+		})
+	}
+}
+
+func TestAPictureOfABadHistoryIsWrittenWhereToldTo(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("POOLSWAP_ARTIFACTS", dir)
+	bad := []porcupine.Operation{{Input: step{kindAcquire, 1, 1}, Call: 1, Return: 2}}
+	path, err := picture("register", registerModel, bad)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(path, dir) || !strings.Contains(string(page), "Acquire: record 1, version 1") {
+		t.Errorf("%s does not show the history", path)
+	}
+}

@@ -1,0 +1,29 @@
+package verify_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// The whole public interface behaves as the sequential model says: contents,
+// who is current, references, accounts, the calls of the hooks, and which
+// operation is refused with what words.
+func TestEverySequenceOfOperationsBehavesAsTheModel(t *testing.T) {
+	for range rounds(3) {
+		rapid.Check(t, func(t *rapid.T) {
+			m := newMachine(t, func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "choice") })
+			defer m.finish()
+			steps := map[string]func(*rapid.T){"": func(*rapid.T) { m.check() }}
+			for _, a := range actions {
+				steps[a.name] = func(t *rapid.T) {
+					if !a.run(m) {
+						t.Skip("makes no sense now")
+					}
+				}
+			}
+			t.Repeat(steps)
+			m.settle()
+		})
+	}
+}

@@ -1,0 +1,220 @@
+package verify_test
+
+import (
+	"fmt"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/poolswap/poolswap"
+)
+
+// machine runs a sequence of operations on a pool and on the model of one, and
+// fails where they differ. Every operation runs on a goroutine of its own, so
+// references are counted and given back on different processors.
+type machine struct {
+	model
+	t    tb
+	pick func(n int) int // the source of all choices: a number below n
+
+	pool       *poolswap.Pool[record, *record]
+	containers [2]*poolswap.Container[record, *record]
+	readers    []*reader
+	held       []*twin // one for each reference that is not a Reader's
+	stranger   *record // belongs to another pool
+	next       plan    // what the factory does next
+	ids        int
+	versions   uint64
+
+	collecting bool // the garbage collector has something to take
+	atGate     bool // the sweeper was seen to arrive there
+
+	gate    *gate
+	caller  atomic.Uint64 // the goroutine of the operation under way
+	reading atomic.Bool   // that operation is a reader's
+
+	mu   sync.Mutex // guards what the hooks write
+	seen struct {
+		trail   []string
+		reports int
+		wrong   []string
+	}
+}
+
+// reader is a Reader and what the model knows of it.
+type reader struct {
+	*poolswap.Reader[record]
+	container int
+	holds     *twin
+	closed    bool
+}
+
+// newMachine makes a pool and two containers as pick chooses.
+func newMachine(t tb, pick func(n int) int) *machine {
+	m := &machine{t: t, pick: pick, gate: newGate()}
+	options := poolswap.Options[record]{
+		Spares:   []int{0, poolswap.NoSpares, 1, 3}[pick(4)],
+		MaxLive:  []int{0, 0, 3, 6}[pick(4)],
+		Portable: pick(2) == 1,
+		Report: func(error) {
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			m.seen.reports++
+		},
+	}
+	switch options.Spares {
+	case poolswap.NoSpares:
+	case 0:
+		m.spares = poolswap.DefaultSpares
+	default:
+		m.spares = options.Spares
+	}
+	if m.discards = pick(2) == 1; m.discards {
+		options.Discard = func(obj *record) { m.hook("discard", obj) }
+	}
+	reset := m.reset
+	if m.resets = pick(4) != 0; !m.resets {
+		reset = nil
+	}
+	m.maxLive = options.MaxLive
+	m.overflows = !m.discards && m.maxLive == 0
+
+	m.pool = poolswap.NewPoolWithOptions(m.factory, reset, options)
+	m.stats.Counting = m.pool.Stats().Counting
+	for c := range m.containers {
+		m.containers[c] = poolswap.NewEmptyContainer(m.pool)
+	}
+	m.stranger = &record{id: -1}
+	poolswap.NewContainer(poolswap.NewPool(func() *record { return new(record) }, nil), m.stranger)
+	return m
+}
+
+// factory does what the plan says.
+func (m *machine) factory() *record {
+	m.onCaller("the factory")
+	p := m.next
+	m.next = plan{}
+	switch {
+	case p.panics:
+		panic(errFactory)
+	case p.null:
+		return nil
+	case p.other != nil:
+		return p.other
+	case p.again != nil:
+		return p.again.obj
+	}
+	return m.newRecord(0)
+}
+
+func (m *machine) newRecord(version uint64) *record {
+	obj := &record{id: m.ids}
+	m.ids++
+	obj.fill(version)
+	return obj
+}
+
+// reset poisons obj and does what its fate says.
+func (m *machine) reset(obj *record) bool {
+	if goroutine() != m.caller.Load() {
+		m.gate.pass()
+	}
+	obj.fill(poisoned)
+	m.hook("reset", obj)
+	switch obj.fate {
+	case fatePanics:
+		panic(errFate)
+	case fateExits:
+		runtime.Goexit()
+	}
+	return obj.fate == fateKept
+}
+
+// hook notes a call of a hook. It must not be on a reader.
+func (m *machine) hook(name string, obj *record) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seen.trail = append(m.seen.trail, fmt.Sprintf("%s %d", name, obj.id))
+	if goroutine() == m.caller.Load() && m.reading.Load() {
+		m.seen.wrong = append(m.seen.wrong, name+" on a reader")
+	}
+}
+
+// onCaller notes a call that must come from the operation under way.
+func (m *machine) onCaller(name string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if goroutine() != m.caller.Load() || m.reading.Load() {
+		m.seen.wrong = append(m.seen.wrong, name+" ran elsewhere than in a Get")
+	}
+}
+
+// read runs an operation of a reader, and write one of a writer.
+func (m *machine) read(op func()) outcome {
+	m.reading.Store(true)
+	defer m.reading.Store(false)
+	return m.write(op)
+}
+
+func (m *machine) write(op func()) outcome {
+	return onAnother(func() {
+		m.caller.Store(goroutine())
+		op()
+	})
+}
+
+// expect fails unless a call ended as the model says.
+func (m *machine) expect(what string, got outcome, want verdict) {
+	m.t.Helper()
+	m.t.Logf("%s", what)
+	ok := got.exited == want.exits
+	switch {
+	case want.text != nil:
+		text, is := got.panicked.(string)
+		for _, part := range want.text {
+			is = is && strings.Contains(text, part)
+		}
+		ok = ok && is
+	default:
+		ok = ok && got.panicked == want.value
+	}
+	if !ok {
+		m.t.Fatalf("%s: ended with %+v, want %+v", what, got, want)
+	}
+}
+
+// choose picks one of the twins that fit, or returns nil.
+func (m *machine) choose(fits func(*twin) bool) *twin {
+	var list []*twin
+	for _, w := range m.twins {
+		if fits(w) {
+			list = append(list, w)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return list[m.pick(len(list))]
+}
+
+// holds reports how often the test holds w other than through a Reader.
+func (m *machine) holds(w *twin) (n int) {
+	for _, h := range m.held {
+		if h == w {
+			n++
+		}
+	}
+	return n
+}
+
+// letGo strikes one reference to w.
+func (m *machine) letGo(w *twin) { strike(&m.held, w) }
+
+// copyOf returns a copy of obj that go vet does not see being made.
+func copyOf(obj *record) *record {
+	dup := new(record)
+	reflect.ValueOf(dup).Elem().Set(reflect.ValueOf(obj).Elem())
+	return dup
+}

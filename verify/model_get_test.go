@@ -1,0 +1,176 @@
+package verify_test
+
+import (
+	"errors"
+
+	"github.com/poolswap/poolswap"
+)
+
+// What the hooks of these tests panic with.
+var (
+	errFate    = errors.New("reset panics")
+	errFactory = errors.New("the factory panics")
+)
+
+// plan is what the factory does when it is called next.
+type plan struct {
+	panics bool    // it panics
+	null   bool    // it returns nil
+	again  *twin   // it returns an object that exists already
+	other  *record // it returns an object of another pool, or a copy
+	text   string  // what Get says of that
+}
+
+// get is Get or TryGet, which returned got. There are two things only the pool
+// knows, and they are taken from got: whether the overflow had something left,
+// and where a new object is in memory.
+func (m *model) get(got *record, p plan) (w *twin, v verdict) {
+	w, v = m.takeFree(got)
+	if w == nil && v.returns() {
+		w, v = m.create(got, p)
+	}
+	if w != nil {
+		w.place = private
+	}
+	return w, v
+}
+
+func (m *model) takeFree(got *record) (*twin, verdict) {
+	if w := pop(&m.clean); w != nil {
+		return w, verdict{}
+	}
+	if w := m.twinOf(got); w != nil && m.inOverflow > 0 && (w.place == overflow || w.place == limbo) {
+		m.inOverflow--
+		m.settleLimbo()
+		return w, verdict{}
+	}
+	for w := pop(&m.waiting); w != nil; w = pop(&m.waiting) {
+		kept, v := m.scrub(w)
+		if kept {
+			return w, v
+		}
+		if !v.returns() {
+			return nil, v
+		}
+	}
+	return nil, verdict{}
+}
+
+// create is the part of Get that needs the factory.
+func (m *model) create(got *record, p plan) (*twin, verdict) {
+	const op = "Get"
+	if m.full() {
+		return nil, verdict{limit: true, text: []string{"poolswap: Get from the pool of *verify_test.record:", "as many as Options.MaxLive allows, and none is free"}}
+	}
+	w := p.again
+	switch {
+	case p.panics:
+		return nil, verdict{value: errFactory}
+	case p.null:
+		return nil, verdict{text: []string{"poolswap: the factory of the pool of *verify_test.record returned nil"}}
+	case p.other != nil:
+		return nil, verdict{text: []string{"poolswap: Get of a ", p.text}}
+	case w == nil:
+		w = &twin{obj: got}
+		m.twins = append(m.twins, w)
+	case w.place != literal && w.place != discarded:
+		return nil, w.misuse(op, "that is in use (the factory returned the same object twice?)")
+	}
+	m.stats.Created++
+	return w, verdict{}
+}
+
+// full reports whether no object may be created.
+func (m *model) full() bool { return m.maxLive > 0 && m.live() >= m.maxLive }
+
+func (m *model) live() int {
+	s := m.stats
+	return int(s.Created + s.Adopted - s.Discarded - s.Lost - s.Collected)
+}
+
+// trim is Trim, which discarded so many objects: all that are clean, and what
+// was left of the overflow where the pool could reach it. It reports whether
+// that can be.
+func (m *model) trim(dropped int) bool {
+	for w := pop(&m.clean); w != nil; w = pop(&m.clean) {
+		m.drop(w)
+		dropped--
+	}
+	if dropped < 0 || dropped > m.inOverflow {
+		return false
+	}
+	m.stats.Discarded += uint64(dropped)
+	m.inOverflow -= dropped
+	if dropped > 0 {
+		for _, w := range m.twins {
+			if w.place == overflow {
+				w.place = limbo
+			}
+		}
+		m.settleLimbo()
+	}
+	return true
+}
+
+// settleLimbo ends the doubt about trimmed objects when nothing is left of the
+// overflow.
+func (m *model) settleLimbo() {
+	if m.inOverflow > 0 {
+		return
+	}
+	for _, w := range m.twins {
+		if w.place == limbo {
+			w.place = discarded
+		}
+	}
+}
+
+// forget is the garbage collector taking w, which no variable of the test
+// refers to any more.
+func (m *model) forget(w *twin) {
+	strike(&m.twins, w)
+	for c := range m.now {
+		if m.now[c] == w {
+			m.now[c] = nil
+		}
+	}
+	switch w.place {
+	case literal, discarded, lost:
+		return // settled before
+	case retired, current:
+		m.stats.Drained++
+	}
+	m.stats.Collected++
+	if w.acquired > w.released {
+		m.stats.Leaked++
+		m.reports++
+	}
+}
+
+// accounts is what Stats must return.
+func (m *model) accounts() poolswap.Stats {
+	s := m.stats
+	s.Live = m.live()
+	s.Spares = len(m.clean)
+	s.Awaiting = len(m.waiting)
+	for _, w := range m.twins {
+		switch w.place {
+		case current:
+			s.Current++
+		case retired:
+			s.Retired++
+		}
+	}
+	return s
+}
+
+func (m *model) twinOf(obj *record) *twin {
+	if obj != nil {
+		for _, w := range m.twins {
+			if w.obj == obj {
+				return w
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package verify_test
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/poolswap/poolswap"
+)
+
+// place is where an object is.
+type place int
+
+const (
+	literal   place = iota // no pool knows it
+	private                // a caller owns it
+	current                // in a container
+	retired                // replaced and held
+	clean                  // a spare
+	awaiting               // free, not reset
+	resetting              // free, in the hands of the sweeper
+	overflow               // free, behind the spares
+	limbo                  // in the overflow, or trimmed from it: only the pool knows
+	discarded              // refused, surplus, or trimmed
+	lost                   // given up
+)
+
+// twin is what the model knows of one object.
+type twin struct {
+	obj                *record
+	id                 int
+	fate               fate
+	place              place
+	version            uint64
+	acquired, released int
+}
+
+func (w *twin) String() string { return fmt.Sprintf("record %d", w.id) }
+
+// verdict is how a call must end; the zero verdict is that it returns.
+type verdict struct {
+	text  []string // it panics with a text that contains these
+	value any      // it panics with this value
+	exits bool     // it calls runtime.Goexit
+	limit bool     // if it can return an error, that is ErrLimit
+}
+
+func (v verdict) returns() bool { return v.text == nil && v.value == nil && !v.exits }
+
+// model is a sequential poolswap, in which no step has any other going on
+// beside it: one pool, two containers, and accounts that are exact.
+type model struct {
+	spares    int
+	maxLive   int
+	discards  bool // a Discard hook is set
+	resets    bool // a reset function is set
+	overflows bool // surplus objects go to the overflow
+
+	twins   []*twin
+	now     [2]*twin // what the containers hold
+	clean   []*twin  // last in, first out
+	waiting []*twin  // last in, first out
+	busy    *twin    // the sweeper stands in its reset, at the closed gate
+	gated   bool
+
+	inOverflow int // at most so many objects of the overflow are still there
+
+	stats   poolswap.Stats // but for what place says
+	trail   []string       // calls of reset and Discard, in order
+	reports int            // calls of Report
+	swept   bool           // the sweeper was set to work
+}
+
+func refusal(op, problem string) verdict {
+	return verdict{text: []string{"poolswap: " + op + " of a *verify_test.record ", problem}}
+}
+
+// misuse is the verdict on an operation that the pool refuses with the counts
+// of the object.
+func (w *twin) misuse(op, problem string) verdict {
+	v := refusal(op, problem)
+	v.text = append(v.text, fmt.Sprintf(" [acquired %d times, released %d times]", w.acquired, w.released))
+	return v
+}
+
+func pop(list *[]*twin) *twin {
+	last := len(*list) - 1
+	if last < 0 {
+		return nil
+	}
+	w := (*list)[last]
+	*list = slices.Delete(*list, last, last+1) // leaves no pointer behind that would keep the object alive
+	return w
+}
+
+// strike takes the first w off the list.
+func strike(list *[]*twin, w *twin) {
+	if i := slices.Index(*list, w); i >= 0 {
+		*list = slices.Delete(*list, i, i+1)
+	}
+}
+
+// acquire counts a reference to what container c holds.
+func (m *model) acquire(c int) *twin {
+	w := m.now[c]
+	if w != nil {
+		w.acquired++
+	}
+	return w
+}
+
+// release is Release of w, by whoever and through whatever.
+func (m *model) release(w *twin) verdict {
+	const op = "Release"
+	switch w.place {
+	case literal:
+		return refusal(op, "that was never published")
+	case private:
+		return m.recycle(w)
+	case discarded:
+		return w.misuse(op, "that the pool has discarded (released twice?)")
+	case current:
+		w.released++
+	case retired, lost:
+		w.released++
+		m.stats.LateReleases++
+		m.stats.SlowChecks++
+		if w.place == retired && w.acquired == w.released {
+			m.stats.Drained++
+			w.place = awaiting
+			m.waiting = append(m.waiting, w)
+			m.sweep()
+		}
+	default:
+		return w.misuse(op, "that is in the pool (released twice?)")
+	}
+	return verdict{}
+}
+
+// update is Update of container c with w, which may be nil.
+func (m *model) update(c int, w *twin) verdict {
+	if w != nil {
+		if v := m.publish(c, w); !v.returns() {
+			return v
+		}
+	}
+	old := m.now[c]
+	m.now[c] = w
+	if old == nil {
+		return verdict{}
+	}
+	if extra := old.released - old.acquired; extra > 0 {
+		old.place = lost
+		m.stats.Drained++
+		m.stats.Lost++
+		return old.misuse("Release", fmt.Sprintf("more often than it was acquired: %d too many", extra))
+	}
+	if old.acquired == old.released {
+		m.stats.Drained++
+		return m.recycle(old)
+	}
+	old.place = retired
+	return verdict{}
+}
+
+func (m *model) publish(c int, w *twin) verdict {
+	const op = "Update"
+	switch w.place {
+	case private:
+	case literal, discarded:
+		m.stats.Adopted++
+	case current:
+		if m.now[c] == w {
+			return w.misuse(op, "that is current already (updated twice?)")
+		}
+		return w.misuse(op, "that is current in another container")
+	case retired:
+		return w.misuse(op, "that was replaced and is still held by readers")
+	case lost:
+		return w.misuse(op, "that the pool gave up")
+	default:
+		return w.misuse(op, "that is in the pool (released before the update?)")
+	}
+	w.place = current
+	m.stats.Updates++
+	return verdict{}
+}
+
+// recycle is what becomes of a free object.
+func (m *model) recycle(w *twin) verdict {
+	kept, v := m.scrub(w)
+	switch {
+	case !kept:
+	case len(m.clean) < m.spares:
+		w.place = clean
+		m.clean = append(m.clean, w)
+	case m.overflows:
+		w.place = overflow
+		m.inOverflow++
+	default:
+		m.drop(w)
+	}
+	return v
+}
+
+// scrub is reset of a free object, and the end of it if its fate says so.
+func (m *model) scrub(w *twin) (kept bool, v verdict) {
+	if !m.resets {
+		return true, verdict{}
+	}
+	m.trail = append(m.trail, fmt.Sprintf("reset %d", w.id))
+	w.version = poisoned
+	switch w.fate {
+	case fateRefused:
+		m.drop(w)
+	case fatePanics:
+		w.place, v.value = lost, errFate
+		m.stats.Lost++
+	case fateExits:
+		w.place, v.exits = lost, true
+		m.stats.Lost++
+	}
+	return w.fate == fateKept, v
+}
+
+func (m *model) drop(w *twin) {
+	w.place = discarded
+	m.stats.Discarded++
+	if m.discards {
+		m.trail = append(m.trail, fmt.Sprintf("discard %d", w.id))
+	}
+}
+
+// sweep is the sweeper at work: up to the gate while that is closed, else
+// until nothing awaits its reset.
+func (m *model) sweep() {
+	m.swept = true
+	for m.busy != nil || len(m.waiting) > 0 {
+		if m.busy == nil {
+			m.busy = pop(&m.waiting)
+			m.busy.place = resetting
+		}
+		if m.gated && m.resets {
+			return
+		}
+		if v := m.recycle(m.busy); v.value != nil {
+			m.reports++
+		}
+		m.busy = nil
+	}
+}
