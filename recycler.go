@@ -35,17 +35,14 @@ type recycler struct {
 // get returns a private object.
 func (p *recycler) get() (*Ref, error) {
 	for {
-		ref := p.spares.popClean() // (G1) ownership passes to this call
+		ref, clean := p.spares.pop() // (G1) ownership passes to this call
 		if ref == nil {
-			ref, _ = p.overflow.Get().(*Ref)
-		}
-		if ref == nil {
-			if ref = p.spares.popAwaiting(); ref == nil {
+			if ref, clean = p.overflow.Get().(*Ref); ref == nil {
 				return p.create()
 			}
-			if !p.scrub(ref) {
-				continue
-			}
+		}
+		if !clean && !p.scrub(ref) {
+			continue
 		}
 		state := &ref.counters.Load().State
 		state.Store(in(state.Load()+nextLife, private)) // (G2) a new life: sums of earlier ones cannot end it

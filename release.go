@@ -49,7 +49,6 @@ func (p *recycler) releaseSlow(ref *Ref) {
 	now := counters.State.Load()
 	switch phaseOf(now) {
 	case live, retiring, retired, lost:
-		p.tally.lateReleases.Add(1)
 		k := seam.Pin()           // (R2)
 		counters.CountReleased(k) // (R3)
 		seam.Unpin()

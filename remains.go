@@ -33,8 +33,8 @@ func (m remains) settle() {
 	}
 	t.collected.Add(1)
 	t.live.Add(-1)
-	if held := m.counters.Acquired() - m.counters.Released(); held > 0 {
+	if held := m.counters.Outstanding(); held > 0 {
 		t.leaked.Add(1)
-		p.tell(&Leak{Type: p.typeName, Held: int(held)})
+		p.tell(&Leak{Type: p.typeName, Held: held})
 	}
 }

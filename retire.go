@@ -41,10 +41,10 @@ func (r *Ref) reclaim() bool {
 	if phaseOf(now) != retired {
 		return false
 	}
-	released := counters.Released() // (S2) all of released first,
-	acquired := counters.Acquired() // (S3) then all of acquired: equal means nobody held it in between
-	if released > acquired {
-		r.overReleased(now, released-acquired)
+	released := counters.Released()                     // (S2) all of released first,
+	acquired := counters.Acquired()                     // (S3) then all of acquired: equal means nobody held it in between
+	if extra := int64(released - acquired); extra > 0 { // the sums may wrap around, their difference does not
+		r.overReleased(now, extra)
 		return false
 	}
 	if released != acquired || !counters.State.CompareAndSwap(now, in(now, free)) { // (S4) same life, retired to free
@@ -67,7 +67,7 @@ func (r *Ref) slowCheck() {
 
 // overReleased takes an object out of use whose counts prove that somebody
 // released what it did not hold, and panics, once for each object.
-func (r *Ref) overReleased(now, extra uint64) {
+func (r *Ref) overReleased(now uint64, extra int64) {
 	if !r.counters.Load().State.CompareAndSwap(now, in(now, lost)) {
 		return
 	}

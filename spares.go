@@ -31,6 +31,11 @@ func (s *spares) pushClean(ref *Ref) bool {
 func (s *spares) popClean() *Ref {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.takeClean()
+}
+
+// takeClean is popClean for a caller that holds mu.
+func (s *spares) takeClean() *Ref {
 	last := len(s.clean) - 1
 	if last < 0 {
 		return nil
@@ -53,10 +58,27 @@ func (s *spares) pushAwaiting(ref *Ref) {
 	}
 }
 
+// pop returns a free object, clean if there is one, else one that needs its
+// reset, or nil. It looks for both under one lock: the sweeper moves objects
+// from the one to the other, and between two looks could hide all of them.
+func (s *spares) pop() (ref *Ref, clean bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if ref := s.takeClean(); ref != nil {
+		return ref, true
+	}
+	return s.takeAwaiting(), false
+}
+
 // popAwaiting returns an object that needs its reset, or nil.
 func (s *spares) popAwaiting() *Ref {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.takeAwaiting()
+}
+
+// takeAwaiting is popAwaiting for a caller that holds mu.
+func (s *spares) takeAwaiting() *Ref {
 	for {
 		head := s.awaiting.Load()
 		if head == nil {

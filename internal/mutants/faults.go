@@ -123,8 +123,8 @@ var faults = []fault{
 	released := counters.Released() // (S2)`},
 		{`	acquired := counters.Acquired() // (S3)`,
 			`	// (S3)`},
-		{`	if released > acquired {`,
-			`	if false {`},
+		{`	if extra := int64(released - acquired); extra > 0 {`,
+			`	if extra := int64(0); extra > 0 {`},
 	}},
 	{"S4: a store, so that two can win", "retire.go", []edit{
 		{`!counters.State.CompareAndSwap(now, in(now, free)) { // (S4)`,

@@ -116,7 +116,7 @@ func (c *Counters) CountsPlain() bool { return c.plain > 0 }
 func (c *Counters) Outstanding() int {
 	_ = c.HeavyFence() // where it fails, counts of the last instant may be missing
 	released := c.Released()
-	return int(c.Acquired() - released)
+	return int(int64(c.Acquired() - released))
 }
 
 // Where an assembly routine finds things in Counters; it is asserted to agree
