@@ -1,0 +1,86 @@
+package poolswap_test
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestEveryExportedNameHasAnExample compares the exported names of the package
+// with the examples that have output, which is what makes them run.
+func TestEveryExportedNameHasAnExample(t *testing.T) {
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources, tests []*ast.File
+	set := token.NewFileSet()
+	for _, name := range names {
+		file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(name, "_test.go") {
+			sources = append(sources, file)
+		} else if file.Name.Name == "poolswap_test" {
+			tests = append(tests, file)
+		}
+	}
+	shown := map[string]bool{}
+	for _, example := range doc.Examples(tests...) {
+		if example.Output != "" {
+			shown[example.Name] = true
+		}
+	}
+	for _, name := range exportedNames(t, set, sources) {
+		if name != "Ref" && name != "Object" && !shown[name] { // these two a program only embeds and never names
+			t.Errorf("no Example%s with output", name)
+		}
+		delete(shown, name)
+	}
+	delete(shown, "") // the example of the package
+	for name := range shown {
+		t.Errorf("Example%s shows nothing that is exported", name)
+	}
+}
+
+// exportedNames returns the names of everything that a user can name, methods
+// as Type_Method.
+func exportedNames(t *testing.T, set *token.FileSet, files []*ast.File) (names []string) {
+	pkg, err := doc.NewFromFiles(set, files, module)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := func(prefix string, funcs []*doc.Func) {
+		for _, f := range funcs {
+			names = append(names, prefix+f.Name)
+		}
+	}
+	values := func(values []*doc.Value) {
+		for _, v := range values {
+			for _, name := range v.Names {
+				if ast.IsExported(name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	values(pkg.Consts)
+	values(pkg.Vars)
+	functions("", pkg.Funcs)
+	for _, typ := range pkg.Types {
+		names = append(names, typ.Name)
+		values(typ.Consts)
+		values(typ.Vars)
+		functions("", typ.Funcs)
+		functions(typ.Name+"_", typ.Methods)
+	}
+	if len(names) < 20 {
+		t.Fatalf("found only %q", names)
+	}
+	return names
+}

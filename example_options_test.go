@@ -1,0 +1,111 @@
+package poolswap_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/poolswap/poolswap"
+)
+
+func ExampleDefaultSpares() {
+	pool := newDenyLists()
+	var lists []*DenyList
+	for range 5 {
+		lists = append(lists, pool.Get())
+	}
+	for _, list := range lists {
+		pool.Release(list)
+	}
+	fmt.Println(pool.Stats().Spares == poolswap.DefaultSpares)
+	// Output: true
+}
+
+func ExampleNoSpares() {
+	pool := poolswap.NewPoolWithOptions(
+		func() *DenyList { return new(DenyList) }, nil,
+		poolswap.Options[DenyList]{Spares: poolswap.NoSpares})
+	pool.Release(pool.Get())
+	fmt.Println(pool.Stats().Spares)
+	// Output: 0
+}
+
+func ExampleErrLimit() {
+	pool := poolswap.NewPoolWithOptions(
+		func() *DenyList { return new(DenyList) }, nil,
+		poolswap.Options[DenyList]{MaxLive: 1})
+	lists := poolswap.NewContainer(pool, pool.Get())
+	if _, err := pool.TryGet(); errors.Is(err, poolswap.ErrLimit) {
+		fmt.Println("readers hold too much; the list stays as it is")
+	}
+	fmt.Println(lists.Acquire() != nil)
+	// Output:
+	// readers hold too much; the list stays as it is
+	// true
+}
+
+// A forgotten Release costs one object, and is told when the garbage collector
+// has found it.
+func ExampleLeak() {
+	told := make(chan error, 1)
+	pool := poolswap.NewPoolWithOptions(
+		func() *DenyList { return new(DenyList) }, nil,
+		poolswap.Options[DenyList]{Report: func(err error) { told <- err }})
+	lists := poolswap.NewContainer(pool, pool.Get())
+	lists.Acquire() // and no Release
+	lists.Update(pool.Get())
+
+	var err error
+	for err == nil {
+		runtime.GC()
+		select {
+		case err = <-told:
+		default:
+		}
+	}
+	var leak *poolswap.Leak
+	if errors.As(err, &leak) {
+		fmt.Println(leak.Type, leak.Held)
+	}
+	// Output: *poolswap_test.DenyList 1
+}
+
+func ExampleLeak_Error() {
+	fmt.Println(&poolswap.Leak{Type: "*main.DenyList", Held: 1})
+	// Output: poolswap: a *main.DenyList was dropped with 1 references never released (a forgotten Release, or a Reader without Close?)
+}
+
+// A reset that panics where a reader was the last holder ends the process,
+// unless there is a Report.
+func ExampleHookPanic() {
+	told := make(chan error)
+	pool := poolswap.NewPoolWithOptions(
+		func() *DenyList { return new(DenyList) },
+		func(*DenyList) bool { panic("cannot reset") },
+		poolswap.Options[DenyList]{Report: func(err error) { told <- err }})
+	lists := poolswap.NewContainer(pool, pool.Get())
+	list := lists.Acquire()
+	lists.Update(nil)
+	lists.Release(list)
+
+	var hook *poolswap.HookPanic
+	if err := <-told; errors.As(err, &hook) {
+		fmt.Println(hook.Value, len(hook.Stack) > 0)
+	}
+	fmt.Println(pool.Stats().Lost, "object is lost")
+	// Output:
+	// cannot reset true
+	// 1 object is lost
+}
+
+func ExampleHookPanic_Error() {
+	fmt.Println(&poolswap.HookPanic{Value: "cannot reset"})
+	// Output: poolswap: reset or Discard panicked: cannot reset
+}
+
+func ExampleHookPanic_Unwrap() {
+	errFull := errors.New("disk full")
+	var err error = &poolswap.HookPanic{Value: errFull}
+	fmt.Println(errors.Is(err, errFull))
+	// Output: true
+}

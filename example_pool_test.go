@@ -1,0 +1,189 @@
+package poolswap_test
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/poolswap/poolswap"
+)
+
+// Two containers may share a pool: what one no longer needs serves the other.
+func ExamplePool() {
+	pool := newDenyLists()
+	hosts := poolswap.NewContainer(pool, &DenyList{hosts: []string{"a.example"}})
+	users := poolswap.NewContainer(pool, &DenyList{hosts: []string{"mallory"}})
+
+	hosts.Update(nil)
+	next := pool.Get() // the object that hosts gave up
+	next.hosts = append(next.hosts, "trudy")
+	users.Update(next)
+
+	users.WithAcquire(func(list *DenyList) { fmt.Println(list.hosts) })
+	fmt.Println(pool.Stats().Created, "objects were made by the factory")
+	// Output:
+	// [trudy]
+	// 0 objects were made by the factory
+}
+
+// Reset empties an object and keeps its memory. What has grown out of
+// proportion it refuses.
+func ExampleNewPool() {
+	pool := poolswap.NewPool(
+		func() *DenyList { return &DenyList{hosts: make([]string, 0, 8)} },
+		func(d *DenyList) bool {
+			d.hosts = d.hosts[:0]
+			return cap(d.hosts) <= 1000
+		})
+	small, large := pool.Get(), pool.Get()
+	large.hosts = make([]string, 5000)
+	pool.Release(small)
+	pool.Release(large)
+	fmt.Println(pool.Stats().Spares, "kept,", pool.Stats().Discarded, "discarded")
+	// Output: 1 kept, 1 discarded
+}
+
+func ExampleNewPoolWithOptions() {
+	pool := poolswap.NewPoolWithOptions(
+		func() *DenyList { return new(DenyList) },
+		nil, // nothing to reset
+		poolswap.Options[DenyList]{
+			Spares:  1,
+			Discard: func(d *DenyList) { fmt.Println("discarded:", d.hosts) },
+		})
+	first, second := pool.Get(), pool.Get()
+	second.hosts = []string{"b.example"}
+	pool.Release(first)  // becomes the spare
+	pool.Release(second) // is one too many
+	// Output: discarded: [b.example]
+}
+
+// An object that owns something which the garbage collector does not free
+// gives it back in Discard.
+func ExampleOptions() {
+	options := poolswap.Options[DenyList]{
+		Spares:  poolswap.NoSpares,
+		Discard: func(*DenyList) { fmt.Println("closed") },
+		Report:  func(err error) { fmt.Println("something is wrong:", err) },
+	}
+	pool := poolswap.NewPoolWithOptions(func() *DenyList { return new(DenyList) }, nil, options)
+	lists := poolswap.NewContainer(pool, pool.Get())
+	fmt.Println("update")
+	lists.Update(pool.Get())
+	fmt.Println("end")
+	lists.Update(nil)
+	// Output:
+	// update
+	// closed
+	// end
+	// closed
+}
+
+func ExamplePool_Get() {
+	pool := newDenyLists()
+	list := pool.Get()
+	list.hosts = append(list.hosts, "a.example")
+	lists := poolswap.NewContainer(pool, list) // publishes it, as Update does
+	lists.WithAcquire(func(list *DenyList) { fmt.Println(list.hosts) })
+	// Output: [a.example]
+}
+
+// An object that is not published after all goes back.
+func ExamplePool_Release() {
+	pool := newDenyLists()
+	list := pool.Get()
+	list.hosts = append(list.hosts, "half a li")
+	pool.Release(list)
+	fmt.Println(pool.Get() == list, len(list.hosts))
+	// Output: true 0
+}
+
+// With a limit, a writer that outruns its readers is told instead of taking
+// ever more memory.
+func ExamplePool_TryGet() {
+	pool := poolswap.NewPoolWithOptions(
+		func() *DenyList { return new(DenyList) }, nil,
+		poolswap.Options[DenyList]{MaxLive: 2})
+	lists := poolswap.NewContainer(pool, pool.Get())
+	slow := lists.Acquire()
+	lists.Update(pool.Get())
+
+	_, err := pool.TryGet()
+	fmt.Println(err)
+	lists.Release(slow)
+	_, err = pool.TryGet()
+	fmt.Println(err)
+	// Output:
+	// poolswap: the pool's limit of live objects is reached
+	// <nil>
+}
+
+func ExamplePool_Trim() {
+	pool := newDenyLists()
+	lists := poolswap.NewContainer(pool, pool.Get())
+	lists.Update(pool.Get())
+	fmt.Println(pool.Stats().Spares, "spare")
+	pool.Trim()
+	fmt.Println(pool.Stats().Spares, "spares")
+	// Output:
+	// 1 spare
+	// 0 spares
+}
+
+func ExamplePool_Refs() {
+	pool := newDenyLists()
+	lists := poolswap.NewContainer(pool, pool.Get())
+	list := lists.Acquire()
+	fmt.Println(pool.Refs(list))
+	lists.Release(list)
+	fmt.Println(pool.Refs(list))
+	// Output:
+	// 1
+	// 0
+}
+
+// A test of a program that uses containers ends with a look at the accounts.
+func ExamplePool_Stats() {
+	pool := newDenyLists()
+	lists := poolswap.NewContainer(pool, pool.Get())
+	forgotten := lists.Acquire()
+	lists.Update(pool.Get())
+	fmt.Println(pool.Stats().Retired, "old object is still held")
+	lists.Release(forgotten)
+	fmt.Println(pool.Stats().Retired, "old objects are still held")
+	// Output:
+	// 1 old object is still held
+	// 0 old objects are still held
+}
+
+func ExampleStats() {
+	pool := newDenyLists()
+	lists := poolswap.NewContainer(pool, &DenyList{hosts: []string{"a.example"}})
+	for range 10 {
+		lists.Update(pool.Get())
+	}
+	stats := pool.Stats()
+	fmt.Println("updates", stats.Updates)
+	fmt.Println("created", stats.Created, "adopted", stats.Adopted)
+	fmt.Println("live", stats.Live, "current", stats.Current, "spares", stats.Spares)
+	// Output:
+	// updates 11
+	// created 1 adopted 1
+	// live 2 current 1 spares 1
+}
+
+// A Box makes a type poolable that one cannot add a field to.
+func ExampleBox() {
+	pool := poolswap.NewPool(
+		func() *poolswap.Box[bytes.Buffer] { return new(poolswap.Box[bytes.Buffer]) },
+		func(b *poolswap.Box[bytes.Buffer]) bool { b.Value.Reset(); return true })
+	pages := poolswap.NewEmptyContainer(pool)
+
+	next := pages.GetNew()
+	next.Value.WriteString("<h1>hello</h1>")
+	pages.Update(next)
+
+	page := pages.Acquire()
+	defer pages.Release(page)
+	fmt.Println(page.Value.String())
+	// Output: <h1>hello</h1>
+}
