@@ -1,0 +1,74 @@
+package measure
+
+import (
+	"runtime"
+	"sync"
+	"time"
+)
+
+// Stopwatch tells a goroutine of [Parallel] whether to go on.
+type Stopwatch struct {
+	start time.Time
+	limit time.Duration
+}
+
+// Running reports whether the time is not up yet.
+func (w *Stopwatch) Running() bool { return time.Since(w.start) < w.limit }
+
+// Parallel runs work on that many goroutines for about the time given and
+// returns the time, bytes and allocations per operation. Each call of work
+// does operations until the stopwatch has run out and returns how many.
+//
+// The time per operation is what the goroutines achieve together: the inverse
+// of the sum of their rates, each over its own time, so that one that ends
+// late does not count as if all had.
+func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch) int) Sample {
+	type tally struct {
+		operations int
+		elapsed    time.Duration
+	}
+	tallies := make([]tally, goroutines)
+	watch := Stopwatch{limit: limit}
+	gate := make(chan struct{})
+	var ready, done sync.WaitGroup
+	for g := range goroutines {
+		ready.Add(1)
+		done.Go(func() {
+			ready.Done()
+			<-gate
+			operations := work(g, &watch)
+			tallies[g] = tally{operations, time.Since(watch.start)}
+		})
+	}
+	ready.Wait()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	watch.start = time.Now()
+	close(gate)
+	done.Wait()
+	runtime.ReadMemStats(&after)
+
+	operations, rate := 0, 0.0
+	for _, t := range tallies {
+		operations += t.operations
+		rate += float64(t.operations) / float64(t.elapsed.Nanoseconds())
+	}
+	sample := PerOperation(operations, &before, &after)
+	sample.Values["ns/op"] = 1 / rate
+	return sample
+}
+
+// Serial calls work once, with the stopwatch running, and returns the time,
+// bytes and allocations for each of the operations that it says it did.
+func Serial(limit time.Duration, work func(w *Stopwatch) int) Sample {
+	return Parallel(1, limit, func(_ int, w *Stopwatch) int { return work(w) })
+}
+
+// PerOperation returns what was allocated between the two readings.
+func PerOperation(operations int, before, after *runtime.MemStats) Sample {
+	n := float64(max(1, operations))
+	return Sample{Iterations: operations, Values: map[string]float64{
+		"B/op":      float64(after.TotalAlloc-before.TotalAlloc) / n,
+		"allocs/op": float64(after.Mallocs-before.Mallocs) / n,
+	}}
+}

@@ -1,0 +1,87 @@
+package measure
+
+import "time"
+
+// Suite is a set of cases that answer one question.
+type Suite struct {
+	Name  string // for -suite, and the first part of every name in the results
+	Title string // heads the tables and the charts
+	About string // one or two sentences for somebody who meets the suite first
+
+	Time     time.Duration // how long the clock of one sample runs
+	FullTime time.Duration // the same, with -full
+
+	// Columns are what the tables show; the ratio to ours is that of the first.
+	Columns []Column
+	Cases   []Case
+}
+
+// Column is one figure of each row of a table.
+type Column struct {
+	Unit  string // as in Sample.Values
+	Title string
+}
+
+// Case is one situation in which rivals are compared. All of them run in one
+// process, in turns.
+type Case struct {
+	Name   string // key=value pairs with slashes in between
+	Ours   string // the rival that ratios refer to
+	Rivals []Rival
+
+	// MemoryLimit, if not empty, is the GOMEMLIMIT of the process.
+	MemoryLimit string
+
+	// Setup is about how long a sample takes beyond its clock, or altogether
+	// where it is Untimed: not a run for some time but a fixed amount of work.
+	// Only the display of the progress uses the two.
+	Setup   time.Duration
+	Untimed bool
+}
+
+// Rival is one way to do what a case asks for.
+type Rival struct {
+	Name string
+
+	// Sample sets up, warms up, measures once and cleans up.
+	Sample func(Config) (Sample, error)
+
+	// Published is the ratio to ours that was published for this rival and
+	// case, or 0.
+	Published float64
+}
+
+// Config is what one sample is told.
+type Config struct {
+	Time   time.Duration // how long the clock runs, in cases that run for a time
+	Shrink int           // divides every size; 1, but in tests
+}
+
+// Size returns the size to use where n is the size of a real run.
+func (c Config) Size(n int) int { return max(1, n/max(1, c.Shrink)) }
+
+// Sample is the outcome of one measurement.
+type Sample struct {
+	Iterations int                `json:"iterations"`
+	Values     map[string]float64 `json:"values"` // by unit
+}
+
+// Find returns the case of that name, and nil if there is none.
+func (s *Suite) Find(name string) *Case {
+	for i := range s.Cases {
+		if s.Cases[i].Name == name {
+			return &s.Cases[i]
+		}
+	}
+	return nil
+}
+
+// Find returns the rival of that name, and nil if there is none.
+func (c *Case) Find(name string) *Rival {
+	for i := range c.Rivals {
+		if c.Rivals[i].Name == name {
+			return &c.Rivals[i]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,55 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Format writes a value with its unit, to three digits, as tables and charts
+// show it.
+func Format(value float64, unit string) string {
+	switch {
+	case math.IsNaN(value):
+		return "-"
+	case unit == "ns/op" || unit == "ns/load" || strings.HasSuffix(unit, "-ns") || strings.HasSuffix(unit, "-ns/op"):
+		return scaled(value, 1000, "ns", "µs", "ms", "s")
+	case unit == "B/op" || unit == "B/update" || unit == "B/load" || strings.HasSuffix(unit, "-bytes"):
+		return scaled(whole(value), 1024, "B", "KiB", "MiB", "GiB")
+	case unit == "allocs/op" || unit == "allocs/load":
+		return digits(whole(value))
+	}
+	return digits(value)
+}
+
+// whole drops what is less than one per operation, as go test does: the
+// process itself allocates a little now and then.
+func whole(perOperation float64) float64 {
+	if perOperation < 0 {
+		return math.Ceil(perOperation)
+	}
+	return math.Floor(perOperation)
+}
+
+func scaled(value, step float64, units ...string) string {
+	i := 0
+	for math.Abs(value) >= 0.9995*step && i < len(units)-1 {
+		value /= step
+		i++
+	}
+	return digits(value) + " " + units[i]
+}
+
+// digits writes three significant digits, and more before the point.
+func digits(value float64) string {
+	switch abs := math.Abs(value); {
+	case value == math.Trunc(value) && abs < 1e6, abs >= 99.95:
+		return strconv.FormatFloat(value, 'f', 0, 64)
+	case abs >= 9.995:
+		return fmt.Sprintf("%.1f", value)
+	case abs >= 0.0995:
+		return fmt.Sprintf("%.2f", value)
+	}
+	return fmt.Sprintf("%.3f", value)
+}

@@ -1,0 +1,16 @@
+// Package suites defines what is measured: each suite in a file of its own.
+package suites
+
+import (
+	"sync/atomic"
+
+	"github.com/poolswap/poolswap/bench/internal/measure"
+)
+
+// All returns the suites in the order in which they run.
+func All() []measure.Suite {
+	return []measure.Suite{hotswap(), read(), latency(), cadence(), footprint()}
+}
+
+// sink keeps the compiler from dropping reads whose result nobody uses.
+var sink atomic.Int64

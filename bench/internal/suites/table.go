@@ -1,0 +1,40 @@
+package suites
+
+import (
+	"strconv"
+
+	"github.com/poolswap/poolswap/bench/internal/rivals"
+)
+
+// table is the heavy object of most suites: a map with as many entries as the
+// published benchmark has.
+type table = map[string]string
+
+const tableEntries = 100_000
+
+// entries are the keys and values that tables are filled with. They are made
+// once: what is measured is how a table is replaced, not how strings are made.
+type entries struct{ keys, values []string }
+
+func newEntries(n int) *entries {
+	e := &entries{make([]string, n), make([]string, n)}
+	for i := range n {
+		e.keys[i] = "key-" + strconv.Itoa(i)
+		e.values[i] = "value-" + strconv.Itoa(i)
+	}
+	return e
+}
+
+// functions make tables with these entries.
+func (e *entries) functions() *rivals.Functions[table] {
+	return &rivals.Functions[table]{
+		New:   func() table { return make(table, len(e.keys)) },
+		Reset: func(t *table) { clear(*t) },
+		Fill: func(t *table) {
+			m := *t
+			for i, key := range e.keys {
+				m[key] = e.values[i]
+			}
+		},
+	}
+}

@@ -1,0 +1,166 @@
+// Package targets holds what the project promises, and says for a run whether
+// it was kept. A ratio is between two rivals of one run.
+package targets
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/stats"
+)
+
+// Target is one promise and what a run has to say about it.
+type Target struct {
+	What     string  `json:"what"`
+	Limit    float64 `json:"limit"`
+	Below    bool    `json:"below"` // the measured value must be below the limit, not just at most as large
+	Unit     string  `json:"unit"`  // "x" for a ratio
+	Measured float64 `json:"-"`     // NaN if the run has not measured it
+	Verdict  Verdict `json:"verdict"`
+}
+
+// Verdict is the outcome for one target.
+type Verdict string
+
+// The verdicts.
+const (
+	Met         Verdict = "met"
+	NotMet      Verdict = "not met"
+	NotMeasured Verdict = "not measured"
+)
+
+// Of judges all targets.
+func Of(run *results.Run) []Target {
+	j := judge{run: run}
+	j.reads()
+	j.otherLibraries()
+	j.hotswap()
+	j.pool()
+	j.latency()
+	j.pooling()
+	return j.targets
+}
+
+// judge collects the targets of a run.
+type judge struct {
+	run     *results.Run
+	targets []Target
+}
+
+func (j *judge) atMost(limit float64, unit string, measured float64, what string, values ...any) {
+	j.add(Target{What: fmt.Sprintf(what, values...), Limit: limit, Unit: unit, Measured: measured}, measured <= limit)
+}
+
+func (j *judge) below(limit float64, unit string, measured float64, what string, values ...any) {
+	j.add(Target{What: fmt.Sprintf(what, values...), Limit: limit, Below: true, Unit: unit, Measured: measured}, measured < limit)
+}
+
+func (j *judge) add(t Target, met bool) {
+	switch {
+	case math.IsNaN(t.Measured):
+		t.Verdict = NotMeasured
+	case met:
+		t.Verdict = Met
+	default:
+		t.Verdict = NotMet
+	}
+	j.targets = append(j.targets, t)
+}
+
+// median returns the median of a unit, or NaN.
+func (j *judge) median(suite, c, rival, unit string) float64 {
+	return stats.Of(j.run.Find(suite, c, rival).Values[unit]).Median
+}
+
+// ratio returns the median ratio of two rivals' times, or NaN.
+func (j *judge) ratio(suite, c, rival, base string) float64 {
+	return stats.Compare(j.run.Find(suite, c, rival).Values["ns/op"], j.run.Find(suite, c, base).Values["ns/op"]).Median
+}
+
+const (
+	alone    = "procs=1/goroutines=1/writer=none"
+	oneOfTwo = "procs=2/goroutines=1/writer=none"
+	twoCores = "procs=2/goroutines=2/writer=none"
+)
+
+func (j *judge) reads() {
+	if j.run.Machine.Counting != "portable" {
+		j.atMost(0.30, "x", j.ratio("read", alone, "PoolSwap", "RWMutexRef"), "Acquire+Release against RWMutex and count, one goroutine")
+		j.atMost(0.04, "x", j.ratio("read", twoCores, "PoolSwap", "RWMutexRef"), "Acquire+Release against RWMutex and count, two cores")
+	}
+	j.atMost(0.80, "x", j.ratio("read", alone, "Portable", "RWMutexRef"), "the same counted the portable way, one goroutine")
+	j.atMost(0.12, "x", j.ratio("read", twoCores, "Portable", "RWMutexRef"), "the same counted the portable way, two cores")
+	perCore := stats.Compare(
+		j.run.Find("read", twoCores, "PoolSwap").Values["core-ns/op"],
+		j.run.Find("read", oneOfTwo, "PoolSwap").Values["core-ns/op"])
+	j.atMost(1.10, "x", perCore.Median, "Acquire+Release, time per operation and core, two goroutines against one")
+	j.atMost(2.5, "x", j.ratio("read", alone, "Reader.Load", "atomic.Pointer"), "Reader.Load against atomic.Pointer.Load")
+}
+
+// otherLibraries compares with what libraries of other languages took on a
+// machine with two cores on which RWMutexRef took 27.7 ns alone and 150 ns on two
+// cores. They are not part of the run: the limit is their ratio to RWMutexRef
+// there.
+func (j *judge) otherLibraries() {
+	const mutexAlone, mutexTwo = 27.7, 150.0
+	for _, other := range []struct {
+		name       string
+		alone, two float64 // ns per operation
+	}{
+		{"arc-swap load (Rust)", 18, 9.1},
+		{"crossbeam-epoch pin (Rust)", 10.3, 6.5},
+		{"seize (Rust)", 10.3, 5.2},
+		{"left-right (Rust)", 18.9, 9.4},
+		{"urcu-memb (C)", 12.8, 6.4},
+	} {
+		j.below(other.alone/mutexAlone, "x", j.ratio("read", alone, "PoolSwap", "RWMutexRef"), "faster than %s alone, both against RWMutex and count", other.name)
+		j.below(other.two/mutexTwo, "x", j.ratio("read", twoCores, "PoolSwap", "RWMutexRef"), "faster than %s on two cores, both against RWMutex and count", other.name)
+	}
+}
+
+func (j *judge) hotswap() {
+	for _, percent := range []int{1, 10, 50} {
+		for _, limit := range []string{"512MiB", "256MiB", "50MiB"} {
+			c := fmt.Sprintf("writes=%d%%/limit=%s", percent, limit)
+			j.atMost(1.05, "x", j.ratio("hotswap", c, "PoolSwap", "Unsynchronized"), "hot swap %s, time against no synchronization, one copy for each goroutine", c)
+			j.atMost(1.05, "x", j.ratio("hotswap", c, "PoolSwap", "Unsynchronized2"), "hot swap %s, time against no synchronization, two copies for each goroutine", c)
+			j.atMost(16, "B/op", j.median("hotswap", c, "PoolSwap", "B/op"), "hot swap %s, bytes allocated", c)
+			j.atMost(0, "allocs/op", math.Floor(j.median("hotswap", c, "PoolSwap", "allocs/op")), "hot swap %s, allocations", c)
+		}
+	}
+}
+
+func (j *judge) pool() {
+	for collections := range 4 {
+		c := fmt.Sprintf("collections=%d", collections)
+		j.atMost(0, "calls", j.median("cadence", c, "PoolSwap", "factory-calls"), "factory calls in 100 updates with %d collections between two", collections)
+	}
+	j.atMost(3, "objects", j.median("footprint", "procs=16", "PoolSwap", "live-objects"), "live objects after 3,000 updates by one writer, GOMAXPROCS 16")
+	j.below(1000, "ns/op", j.median("cadence", "update=bare", "PoolSwap", "ns/op"), "Update without contention, beyond fill")
+	j.atMost(0, "B/op", math.Floor(j.median("cadence", "update=bare", "PoolSwap", "B/op")), "Update without contention, bytes allocated")
+}
+
+func (j *judge) latency() {
+	j.below(10_000, "max-ns", j.median("latency", "reads=last-release", "PoolSwap", "max-ns"), "slowest Release of the last holder of a map of 100,000 entries (median of the samples)")
+	j.atMost(0, "resets", j.worst("reads=last-release"), "resets run by a reader that was the last holder")
+	j.atMost(0, "resets", j.worst("reads=all"), "resets run by readers while maps are swapped")
+}
+
+// worst returns the most resets that readers ran in any sample, or NaN.
+func (j *judge) worst(c string) float64 {
+	most := math.NaN()
+	for _, resets := range j.run.Find("latency", c, "PoolSwap").Values["reader-resets"] {
+		if !(resets <= most) {
+			most = resets
+		}
+	}
+	return most
+}
+
+func (j *judge) pooling() {
+	const c = "work=log-line"
+	j.below(1, "x", j.ratio("pooling", c, "typedpool", "Wrapper"), "a log line with typedpool against a typed wrapper of sync.Pool and time.Format")
+	j.atMost(0, "B/op", math.Floor(j.median("pooling", c, "typedpool", "B/op")), "a log line with typedpool, bytes allocated")
+	j.atMost(0, "allocs/op", math.Floor(j.median("pooling", c, "typedpool", "allocs/op")), "a log line with typedpool, allocations")
+}

@@ -1,0 +1,145 @@
+// Command bench measures what each way of sharing a heavy object costs on this
+// machine: as tables on the standard output, and as a report with charts and
+// the raw results in a folder.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/report"
+	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/session"
+	"github.com/poolswap/poolswap/bench/internal/suites"
+)
+
+func main() {
+	if len(os.Args) == 2 && os.Args[1] == session.ChildArgument {
+		if err := session.Serve(suites.All(), os.Stdin, os.Stdout); err != nil {
+			_, _ = fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// errInterrupted is the cause of a run that Ctrl-C ended.
+var errInterrupted = errors.New("interrupted")
+
+// run is the command; it returns the exit status: 2 for wrong flags, 1 for a
+// run that did not come to its end.
+func run(arguments []string, stdout io.Writer, stderr *os.File) int {
+	all := suites.All()
+	o, err := parseOptions(arguments, all, stderr)
+	switch {
+	case errors.Is(err, flag.ErrHelp):
+		return 0
+	case err != nil:
+		return 2
+	case o.list:
+		list(stdout, all)
+		return 0
+	}
+	if err := results.Writable(o.output); err != nil {
+		_, _ = fmt.Fprintf(stderr, "bench: the results cannot be written: %v\n", err)
+		return 1
+	}
+
+	measured, err := take(o, o.chosen(all), stdout, stderr)
+	measured.Partial = err != nil
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "bench: %v; what was measured until then is kept\n", err)
+	}
+	written, writeErr := report.Write(o.output, all, measured)
+	if writeErr != nil {
+		_, _ = fmt.Fprintf(stderr, "bench: the results cannot be written: %v\n", writeErr)
+		return 1
+	}
+	if err != nil {
+		return 1
+	}
+	if err := report.WriteTargets(stdout, measured); err != nil {
+		return 1
+	}
+	_, _ = fmt.Fprintf(stdout, "\nreport: %s\n", absolute(written))
+	return 0
+}
+
+// take runs the session, until its end or Ctrl-C.
+func take(o options, chosen []measure.Suite, stdout io.Writer, stderr *os.File) (*results.Run, error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, os.Interrupt)
+	defer signal.Stop(interrupts)
+	go func() {
+		<-interrupts
+		signal.Stop(interrupts) // a second one ends the process at once
+		cancel(errInterrupted)
+	}()
+
+	measured := &results.Run{
+		Machine: results.ThisMachine(),
+		Started: time.Now().UTC().Format(time.RFC3339),
+		Command: strings.TrimSpace("go run -C bench . " + commandLine(o)),
+	}
+	s := &session.Session{
+		Suites: chosen, Count: o.count, Time: o.benchtime, Full: o.full,
+		Stderr: stderr, Progress: session.Silent{},
+	}
+	if term.IsTerminal(int(stderr.Fd())) {
+		s.Progress = session.NewBar(s, stderr)
+	}
+	m := measured.Machine
+	_, _ = fmt.Fprintf(stdout, "%s, %d cores, %s/%s, %s, poolswap counts the %s way\n", m.CPU, m.Cores, m.OS, m.Arch, m.Go, m.Counting)
+	_, _ = fmt.Fprintf(stdout, "%d samples of each, about %v in all\n", o.count, s.Estimate().Round(time.Second))
+	s.Finished = func(suite *measure.Suite) { _ = report.NewTable(suite, measured).WriteText(stdout) }
+	return measured, s.Run(ctx, measured)
+}
+
+// commandLine returns the flags that say what is measured.
+func commandLine(o options) string {
+	var flags []string
+	if o.full {
+		flags = append(flags, "-full")
+	}
+	if o.suites != nil {
+		flags = append(flags, "-suite "+strings.Join(o.suites, ","))
+	}
+	if o.count != defaultCount && !(o.full && o.count == fullCount) {
+		flags = append(flags, fmt.Sprintf("-count %d", o.count))
+	}
+	if o.benchtime != 0 {
+		flags = append(flags, fmt.Sprintf("-benchtime %v", o.benchtime))
+	}
+	return strings.Join(flags, " ")
+}
+
+func list(w io.Writer, all []measure.Suite) {
+	for i := range all {
+		s := &all[i]
+		each := session.Session{Suites: all[i : i+1], Count: defaultCount}
+		full := session.Session{Suites: all[i : i+1], Count: fullCount, Full: true}
+		_, _ = fmt.Fprintf(w, "%-10s %s\n%-10s %d cases, about %v, with -full %v\n", s.Name, s.Title, "",
+			len(s.Cases), each.Estimate().Round(time.Second), full.Estimate().Round(time.Second))
+	}
+}
+
+func absolute(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		return abs
+	}
+	return path
+}
