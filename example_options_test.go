@@ -67,7 +67,10 @@ func ExampleLeak() {
 	if errors.As(err, &leak) {
 		fmt.Println(leak.Type, leak.Held)
 	}
-	// Output: *poolswap_test.DenyList 1
+	fmt.Println(pool.Stats().Leaked, "leak")
+	// Output:
+	// *poolswap_test.DenyList 1
+	// 1 leak
 }
 
 func ExampleLeak_Error() {
