@@ -125,9 +125,10 @@ tidy: ## check that go.mod and go.sum of every module are tidy
 ## Everything
 
 # In the order in which a mistake costs least to find.
-CI := lint tidy test purego debug race cross sched modules fuzz model model-mutants
+CI := lint tidy test purego debug race cross sched modules fuzz model model-mutants mutants
 
 .PHONY: ci
+ci: export LAYERS = scheduler
 ci: tools ## all checks, at sizes under 20 minutes on 2 cores
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
 
@@ -140,7 +141,7 @@ nightly: export POOLSWAP_DEEP ?= 10m
 nightly: export FUZZTIME = 5m
 nightly: export TESTFLAGS = -timeout 12h
 nightly: tools ## all checks, at sizes for a night
-	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) mutants model-deep
+	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep
 
 # Which layers of tests the faults are planted under: unit, stress, scheduler,
 # verify. Each fault is one run of each.
