@@ -1,0 +1,244 @@
+package poolswap_test
+
+import (
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+const (
+	places  = 2          // containers, all on one pool
+	authors = places + 1 // one for each container, and one for all
+)
+
+// How often the paths that only a race takes must have been taken before a run
+// means anything. Runs go on until they were, so that a slow or busy machine
+// takes longer and does not fail: on one CPU a retry needs a reader that the
+// kernel interrupts between two given instructions.
+const (
+	enoughRetries = 25
+	enoughLate    = 1000 // releases that find their object replaced, and slow checks
+)
+
+// stress is a run: readers of every kind and writers of every kind, who swap
+// exhibits and watch that what they hold does not change.
+type stress struct {
+	t          *testing.T
+	pool       *poolswap.Pool[exhibit, *exhibit]
+	containers [places]*poolswap.Container[exhibit, *exhibit]
+
+	updated [places][authors]atomic.Uint64 // serial of the last Update that returned
+
+	made, donated, discarded atomic.Uint64
+
+	begun  time.Time
+	group  sync.WaitGroup
+	failed atomic.Bool
+	ending sync.Once
+	ended  chan struct{}
+}
+
+func newStress(t *testing.T, options poolswap.Options[exhibit]) *stress {
+	s := &stress{t: t, ended: make(chan struct{})}
+	options.Spares = 4
+	options.Discard = s.discard
+	s.pool = poolswap.NewPoolWithOptions(s.make, s.reset, options)
+	for i := range s.containers {
+		s.containers[i] = poolswap.NewEmptyContainer(s.pool)
+	}
+	return s
+}
+
+func (s *stress) make() *exhibit {
+	s.made.Add(1)
+	return newExhibit()
+}
+
+// reset poisons, and refuses some exhibits so that new ones come into being at
+// every GOMAXPROCS.
+func (s *stress) reset(e *exhibit) bool {
+	word := e.words[0]
+	if word == poison {
+		s.fail("an exhibit was reset twice")
+	}
+	if !e.says(word) {
+		s.fail("an exhibit was reset while another wrote on it: %x", e.words)
+	}
+	e.write(poison)
+	return labelOf(word).serial%32 != 0
+}
+
+func (s *stress) discard(e *exhibit) {
+	s.discarded.Add(1)
+	if !e.says(poison) {
+		s.fail("an exhibit was discarded in use: %x", e.words)
+	}
+}
+
+// serials are the last ones of each author.
+type serials [authors]uint64
+
+// replaced returns the serials that were published in the container, at least:
+// older ones cannot be acquired any more.
+func (s *stress) replaced(place int) (r serials) {
+	for i := range r {
+		r[i] = s.updated[place][i].Load()
+	}
+	return r
+}
+
+// fail reports the first thing that went wrong, and ends the run.
+func (s *stress) fail(format string, args ...any) {
+	if s.failed.CompareAndSwap(false, true) {
+		s.t.Logf("after %v and %d updates:", time.Since(s.begun).Round(time.Millisecond), s.pool.Stats().Updates)
+		s.t.Errorf(format, args...)
+	}
+	s.end()
+}
+
+func (s *stress) end() { s.ending.Do(func() { close(s.ended) }) }
+
+// over reports whether everybody is to go home.
+func (s *stress) over() bool {
+	select {
+	case <-s.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// start runs f on a goroutine of its own. A panic of the library is a failure
+// like any other.
+func (s *stress) start(f func()) {
+	s.group.Go(func() {
+		defer func() {
+			if value := recover(); value != nil {
+				s.fail("panic: %v\n%s", value, debug.Stack())
+			}
+		}()
+		f()
+	})
+}
+
+// run has everybody work until duration has passed and the rare paths were
+// taken.
+func (s *stress) run(duration time.Duration) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	s.begun = time.Now()
+	seed := uint64(0)
+	start := func(who func(int, *rand.Rand), where int) {
+		seed++
+		random := rand.New(rand.NewPCG(seed, 0))
+		s.start(func() { who(where, random) })
+	}
+	for author := range authors {
+		start(s.author, author)
+	}
+	for place := range places {
+		for _, reader := range []func(int, *rand.Rand){s.passer, s.dweller, s.giver, s.subscriber, s.caller} {
+			start(reader, place)
+		}
+	}
+
+	limit := s.begun.Add(duration + time.Minute)
+	for wake := duration; ; wake = 100 * time.Millisecond {
+		select {
+		case <-s.ended:
+		case <-time.After(wake):
+			if s.seldom() && time.Now().Before(limit) {
+				continue
+			}
+			s.end()
+		}
+		break
+	}
+	s.group.Wait()
+}
+
+// seldom reports whether some rare path was taken too seldom so far.
+func (s *stress) seldom() bool {
+	stats := s.pool.Stats()
+	return stats.Retries < enoughRetries || min(stats.LateReleases, stats.SlowChecks) < enoughLate
+}
+
+// settle checks that every exhibit is where it should be when all have gone
+// home.
+func (s *stress) settle() {
+	t := s.t
+	if now := s.pool.Stats(); now.Retired != 0 {
+		t.Fatalf("nobody holds anything, and %d exhibits have not come back: %+v", now.Retired, now)
+	}
+	stats := settled(t, s.pool, 0)
+	t.Logf("%+v", stats)
+	if s.seldom() {
+		t.Errorf("too few races to mean anything, want %d retries and %d late releases", enoughRetries, enoughLate)
+	}
+	if stats.SlowChecks != stats.Retries+stats.LateReleases {
+		t.Errorf("%d slow checks, want one for each of %d retries and %d late releases", stats.SlowChecks, stats.Retries, stats.LateReleases)
+	}
+
+	current := 0
+	for place := range s.containers {
+		v := s.enter(place)
+		if v.exhibit == nil {
+			continue
+		}
+		current++
+		if refs := s.pool.Refs(v.exhibit); refs != 1 {
+			t.Errorf("%d references to the exhibit of container %d, want that of this check", refs, place)
+		}
+		s.leave(v, place)
+	}
+	if stats.Created != s.made.Load() || stats.Adopted != s.donated.Load() || stats.Discarded != s.discarded.Load() || stats.Current != current {
+		t.Errorf("%d made, %d donated, %d discarded, %d current", s.made.Load(), s.donated.Load(), s.discarded.Load(), current)
+	}
+	if stats.Created+stats.Adopted != uint64(stats.Current+stats.Spares)+stats.Discarded {
+		t.Errorf("not every exhibit is current, a spare, or discarded")
+	}
+
+	// With the containers empty and the spares dropped, all went through
+	// Discard once.
+	for _, c := range s.containers {
+		c.Update(nil)
+	}
+	s.pool.Trim()
+	if all := s.made.Load() + s.donated.Load(); s.discarded.Load() != all {
+		t.Errorf("%d of %d exhibits were discarded in the end", s.discarded.Load(), all)
+	}
+}
+
+// stressDuration is how long each variant runs at least.
+func stressDuration(t *testing.T) time.Duration {
+	t.Helper()
+	text := os.Getenv("POOLSWAP_STRESS")
+	switch {
+	case text != "":
+		duration, err := time.ParseDuration(text)
+		if err != nil {
+			t.Fatalf("POOLSWAP_STRESS: %v", err)
+		}
+		return duration
+	case testing.Short():
+		return 300 * time.Millisecond
+	default:
+		return time.Second
+	}
+}
+
+func TestNothingIsRecycledUnderAReaderOrLost(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		s := newStress(t, poolswap.Options[exhibit]{Portable: options.Portable})
+		s.run(stressDuration(t))
+		if !t.Failed() {
+			s.settle()
+		}
+	})
+}
