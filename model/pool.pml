@@ -1,0 +1,113 @@
+/*
+ * The pool: spares.go, sweeper.go and the part of recycler.go that others see.
+ * Spares are a set here, any of which a Get may take: more than the code does,
+ * which takes the last, or whichever sync.Pool gives it.
+ */
+
+byte clean;			/* a set of objects */
+byte queued;			/* those that await their reset, a set, for the properties */
+byte awaiting;			/* the head of the list of those */
+byte next[OBJECTS+1];		/* its links */
+bool mu;			/* held by whoever pops from it */
+bool sweeping;
+byte sweepers;			/* goroutines started and not ended */
+byte startable;			/* of those, not yet running */
+
+#define IN(set, o)	((set >> (o)) & 1)
+#define ADD(set, o)	set = set | (1 << (o))
+#define REMOVE(set, o)	set = set & ~(1 << (o))
+
+#ifdef RESET_COUNTS
+inline reset_counts(o) {
+	COUNT(o, 0, ACQUIRED) = 0;
+	COUNT(o, 0, RELEASED) = 0
+}
+#endif
+
+/* keep resets an object that the caller owns and puts it with the spares. */
+inline keep(o) {
+	NEVER(recycled_while_held, holders[o] != 0);
+	NEVER(twice_in_pool, phase[o] != FREE || IN(clean, o) || IN(queued, o));
+#ifdef RESET_COUNTS	/* planted bug: the counters begin anew */
+	reset_counts(o);
+#endif
+	ADD(clean, o)
+}
+
+/* reborn begins a new life of a free object that the caller has taken. */
+inline reborn(o) {
+	NEVER(recycled_while_held, holders[o] != 0);
+	phase[o] = PRIVATE;	/* (G2) a new generation, and private */
+#ifndef NO_GENERATION	/* planted bug: all lives look alike */
+	generation[o]++
+#endif
+}
+
+/* pop takes the head of the awaiting list into o, or leaves NONE there. */
+inline pop(o, after) {
+#ifdef POP_WITHOUT_MUTEX	/* planted bug: two pop at a time */
+#define LOCK	true
+#else
+#define LOCK	!mu
+#endif
+	do
+	:: atomic {
+		LOCK -> mu = true;
+		if
+		:: awaiting == NONE -> mu = false; break
+		:: else -> o = awaiting; after = next[o]
+		fi
+	   };
+	   atomic {
+		/* (P3) ownership of o passes to this call */
+		mu = false;
+		if
+		:: awaiting == o ->
+			awaiting = after;
+			NEVER(twice_in_pool, !IN(queued, o));
+			REMOVE(queued, o);
+			next[o] = NONE;
+			after = 0;
+			break
+		:: else -> o = NONE; after = 0
+		fi
+	   }
+	od
+}
+
+/* hand_over pushes o, which the caller owns. */
+inline hand_over(o) {
+	atomic {	/* (P1) ownership of o passes to whoever pops it */
+		NEVER(recycled_while_held, holders[o] != 0);
+		NEVER(twice_in_pool, phase[o] != FREE || IN(clean, o) || IN(queued, o));
+		next[o] = awaiting;
+		awaiting = o;
+		ADD(queued, o)
+	}
+}
+
+/* A sweeper that ends becomes the next one that is started. */
+proctype sweeper() {
+	byte o;
+	byte after;
+
+end:	atomic { startable > 0 -> startable-- };
+sweep:	pop(o, after);
+	if
+	:: atomic { o != NONE -> keep(o); o = NONE; goto sweep }
+	:: atomic { o == NONE -> sweeping = false }
+	fi;
+#ifndef SWEEP_WITHOUT_LOOK	/* planted bug: what came last waits for ever */
+	/* (P4) look again: who pushed before the store started nobody */
+	if
+	:: atomic { awaiting == NONE -> sweepers--; goto end }
+	:: awaiting != NONE
+	fi;
+	if
+	:: atomic { !sweeping -> sweeping = true; goto sweep }
+	:: atomic { sweeping -> sweepers--; goto end }
+	fi
+#else
+	atomic { sweepers--; goto end }
+#endif
+}
