@@ -13,23 +13,25 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// everyWay runs a suite once for each way of counting that the build has: its
-// fastest, the same without the assembly where there is one, and the portable.
-// Where the first way is the portable one already, it runs under two names.
+// everyWay runs a suite once for each way of counting, and, where there is
+// assembly, once more for each without it. In a build that never counts plainly
+// the first way is the portable one too.
 func everyWay(t *testing.T, suite func(t *testing.T, options poolswap.Options[table])) {
 	t.Helper()
-	t.Run("counting as the build does", func(t *testing.T) {
-		suite(t, poolswap.Options[table]{})
-	})
-	if poolswap.HasAssembly() {
-		t.Run("counting without the assembly", func(t *testing.T) {
-			t.Cleanup(poolswap.WithoutAssembly())
-			suite(t, poolswap.Options[table]{})
-		})
+	for _, portable := range []bool{false, true} {
+		name := "counting as the build does"
+		if portable {
+			name = "counting the portable way"
+		}
+		options := poolswap.Options[table]{Portable: portable}
+		t.Run(name, func(t *testing.T) { suite(t, options) })
+		if poolswap.HasAssembly() {
+			t.Run(name+" without assembly", func(t *testing.T) {
+				t.Cleanup(poolswap.WithoutAssembly())
+				suite(t, options)
+			})
+		}
 	}
-	t.Run("counting the portable way", func(t *testing.T) {
-		suite(t, poolswap.Options[table]{Portable: true})
-	})
 }
 
 // panicOf calls fn and returns the text that it panicked with, or fails the

@@ -1,0 +1,194 @@
+//go:build linux && amd64 && !race && !purego && !poolswapsched
+
+package poolswap_test
+
+import (
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+)
+
+// instruction is a line of a disassembly.
+type instruction struct {
+	address string
+	locked  bool
+	op      string
+	args    string
+}
+
+// disassemble returns the instructions of functions of a program, by name.
+func disassemble(t *testing.T, program string, functions ...string) map[string][]instruction {
+	t.Helper()
+	for i, name := range functions {
+		functions[i] = regexp.QuoteMeta(name)
+	}
+	output, err := exec.Command("go", "tool", "objdump", "-s", "^("+strings.Join(functions, "|")+")$", program).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	listing := map[string][]instruction{}
+	name := ""
+	for line := range strings.Lines(string(output)) {
+		if header, ok := strings.CutPrefix(line, "TEXT "); ok {
+			name, _, _ = strings.Cut(header, "(SB)")
+			continue
+		}
+		fields := strings.Fields(line) // place, address, bytes, and the text
+		if len(fields) < 4 {
+			continue
+		}
+		in := instruction{address: fields[1], op: fields[3]}
+		args := fields[4:]
+		if in.op == "LOCK" {
+			in.locked, in.op, args = true, args[0], args[1:]
+		}
+		in.args = strings.Join(args, " ")
+		listing[name] = append(listing[name], in)
+	}
+	return listing
+}
+
+// straightWays returns every way through a function that returns, changes
+// memory that is not its own by increments without a LOCK alone, and calls
+// nothing but the two functions of the runtime that pin.
+func straightWays(code []instruction) (ways [][]instruction) {
+	at := map[string]int{}
+	for i, in := range code {
+		at[in.address] = i
+	}
+	var walk func(i int, way []instruction, seen map[int]bool)
+	walk = func(i int, way []instruction, seen map[int]bool) {
+		for ; i < len(code) && !seen[i]; i++ {
+			seen[i] = true
+			in := code[i]
+			way = append(way, in)
+			target, inside := at[in.args]
+			switch {
+			case in.locked:
+				return
+			case in.op == "CALL" && !strings.HasPrefix(in.args, "runtime.procPin(") && !strings.HasPrefix(in.args, "runtime.procUnpin("):
+				return
+			case in.op == "RET":
+				if slices.ContainsFunc(way, instruction.counts) {
+					ways = append(ways, slices.Clone(way))
+				}
+				return
+			case in.op == "JMP" && !inside:
+				return // leaves for another function
+			case in.op == "JMP":
+				i = target - 1
+			case strings.HasPrefix(in.op, "J"):
+				branch := map[int]bool{}
+				for k := range seen {
+					branch[k] = true
+				}
+				walk(target, slices.Clone(way), branch)
+			}
+		}
+	}
+	walk(0, nil, map[int]bool{})
+	return ways
+}
+
+// memory matches an operand in memory, and finds its base.
+var memory = regexp.MustCompile(`(-?0x[0-9a-f]+|0)\((\w+)\)(\(\w+\*\d\))?`)
+
+// counts reports whether the instruction increments a word in memory.
+func (in instruction) counts() bool { return in.op == "INCQ" && memory.MatchString(in.args) }
+
+// reads returns the operand in memory that the instruction reads, if any, but
+// not one on the stack.
+func (in instruction) reads() string {
+	operand := memory.FindStringSubmatch(in.args)
+	store := in.op[0] == 'M' && operand != nil && strings.HasSuffix(in.args, operand[0])
+	if operand == nil || operand[2] == "SP" || store || strings.HasPrefix(in.op, "LEA") || strings.HasPrefix(in.op, "NOP") {
+		return ""
+	}
+	return operand[0]
+}
+
+func reads(way []instruction) map[string]bool {
+	all := map[string]bool{}
+	for _, in := range way {
+		if operand := in.reads(); operand != "" {
+			all[operand] = true
+		}
+	}
+	return all
+}
+
+const (
+	fastAcquire = module + ".acquire.abi0"
+	fastRelease = module + ".release.abi0"
+	slowAcquire = module + ".(*slot).acquire"
+	slowRelease = module + ".(*recycler).release"
+)
+
+// TestThePlainCountStandsBetweenTheLoads: nothing in Go's memory model promises
+// that a compiler leaves a plain increment between two atomic loads, so here
+// is a look at what it did, and at the assembly.
+func TestThePlainCountStandsBetweenTheLoads(t *testing.T) {
+	program, _ := buildCaller(t)
+	listing := disassemble(t, program, fastAcquire, fastRelease, slowAcquire, slowRelease)
+	for _, name := range []string{fastAcquire, slowAcquire, fastRelease, slowRelease} {
+		ways := straightWays(listing[name])
+		if len(ways) == 0 {
+			t.Errorf("%s: no way through %d instructions counts without a LOCK", name, len(listing[name]))
+		}
+		for _, way := range ways {
+			i := slices.IndexFunc(way, instruction.counts)
+			before, after := reads(way[:i]), reads(way[i+1:])
+			if slices.ContainsFunc(way[i+1:], instruction.counts) {
+				t.Errorf("%s: a straight way counts twice: %v", name, way)
+			}
+			switch name {
+			case fastAcquire, slowAcquire: // current is read, counted on, and read again
+				again := false
+				for operand := range after {
+					again = again || before[operand]
+				}
+				if !again {
+					t.Errorf("%s: what is read after the increment, %v, was not read before it: %v", name, after, before)
+				}
+			case fastRelease, slowRelease: // the state, first in the counters, is read after counting
+				base := memory.FindStringSubmatch(way[i].args)[2]
+				if !after["0("+base+")"] {
+					t.Errorf("%s: after the increment the state, 0(%s), is not among what is read: %v", name, base, after)
+				}
+			}
+		}
+	}
+}
+
+// TestAReadIsOneCallDeep: a caller of Acquire and Release calls one function of
+// the library for each, and these call none.
+func TestAReadIsOneCallDeep(t *testing.T) {
+	if !poolswap.HasAssembly() {
+		t.Skip("this version of Go is not understood by the assembly, and reads call the runtime")
+	}
+	program, _ := buildCaller(t)
+	listing := disassemble(t, program, "main.AcquireRelease", fastAcquire, fastRelease)
+	var calls []string
+	for _, in := range listing["main.AcquireRelease"] {
+		if in.op == "CALL" && !strings.HasPrefix(in.args, "runtime.") {
+			calls = append(calls, strings.TrimSuffix(in.args, "(SB)"))
+		}
+	}
+	if want := []string{fastAcquire, fastRelease}; !slices.Equal(calls, want) {
+		t.Errorf("the caller calls %v, want %v", calls, want)
+	}
+	for _, name := range []string{fastAcquire, fastRelease} {
+		if len(listing[name]) == 0 {
+			t.Errorf("%s is not in the program", name)
+		}
+		for _, in := range listing[name] {
+			if in.op == "CALL" {
+				t.Errorf("%s calls %s", name, in.args)
+			}
+		}
+	}
+}

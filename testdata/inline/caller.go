@@ -1,0 +1,44 @@
+// Command inline reads in the ways that a program does. Tests look at what the
+// compiler makes of it.
+package main
+
+import "github.com/poolswap/poolswap"
+
+// Table is what is read.
+type Table struct {
+	poolswap.Ref
+	Rows []int
+}
+
+// AcquireRelease reads once.
+//
+//go:noinline
+func AcquireRelease(c *poolswap.Container[Table, *Table]) int {
+	t := c.Acquire()
+	n := t.Rows[0]
+	c.Release(t)
+	return n
+}
+
+// WithAcquire reads once, in a function that captures n.
+func WithAcquire(c *poolswap.Container[Table, *Table]) (n int) {
+	c.WithAcquire(func(t *Table) { n = t.Rows[0] })
+	return n
+}
+
+// Load reads what the Reader holds.
+func Load(r *poolswap.Reader[Table]) int {
+	return r.Load().Rows[0]
+}
+
+//go:noinline
+func all(c *poolswap.Container[Table, *Table]) int {
+	r := c.NewReader()
+	defer r.Close()
+	return AcquireRelease(c) + WithAcquire(c) + Load(r)
+}
+
+func main() {
+	pool := poolswap.NewPool(func() *Table { return new(Table) }, nil)
+	println(all(poolswap.NewContainer(pool, &Table{Rows: []int{1}})))
+}
