@@ -9,7 +9,7 @@ import (
 
 // All returns the suites in the order in which they run.
 func All() []measure.Suite {
-	return []measure.Suite{hotswap(), read(), latency(), cadence(), footprint()}
+	return []measure.Suite{hotswap(), read(), latency(), cadence(), footprint(), pooling(), slab()}
 }
 
 // sink keeps the compiler from dropping reads whose result nobody uses.

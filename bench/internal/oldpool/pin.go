@@ -1,0 +1,12 @@
+package oldpool
+
+import _ "unsafe" // for go:linkname
+
+// pin keeps the calling goroutine on its P, which nobody else then runs on, and
+// returns the number of the P. sync.Pool is built on the same two functions.
+//
+//go:linkname pin runtime.procPin
+func pin() int
+
+//go:linkname unpin runtime.procUnpin
+func unpin()

@@ -1,0 +1,55 @@
+package suites
+
+import (
+	"time"
+
+	"github.com/poolswap/poolswap/bench/internal/measure"
+)
+
+// pooling is what pools of small and short-lived objects are worth.
+func pooling() measure.Suite {
+	s := measure.Suite{
+		Name:  "pooling",
+		Title: "Pools of short-lived objects",
+		About: "log-line writes a timestamped key=value line. struct8k uses a struct of 8 KiB for a moment. small uses 10,000 small objects one after the " +
+			"other in each operation; small-gc uses 100 and forces a garbage collection after each. Go1.12 and Go1.13 are sync.Pool as it was up to, and as it " +
+			"is since, these versions, written afresh.",
+		Time:     40 * time.Millisecond,
+		FullTime: 150 * time.Millisecond,
+		Columns:  []measure.Column{{Unit: "ns/op", Title: "time/op"}, {Unit: "B/op", Title: "B/op"}, {Unit: "allocs/op", Title: "allocs/op"}},
+	}
+	add := func(name, ours string, rivals ...measure.Rival) {
+		s.Cases = append(s.Cases, measure.Case{Name: "work=" + name, Ours: ours, Rivals: rivals})
+	}
+	add("log-line", "typedpool",
+		published("NoPool", 183.2/155.2, timed(logNoPool)),
+		published("Wrapper", 1, timed(logWrapper)),
+		measure.Rival{Name: "typedpool", Sample: timed(logTypedpool)})
+	add("struct8k", "typedpool",
+		published("NoPool", 705.4/7.455, timed(structNoPool)),
+		published("sync.Pool", 1, timed(structSyncPool)),
+		measure.Rival{Name: "typedpool", Sample: timed(structTypedpool)})
+	const few, many = 100, 10_000
+	add("small", "typedpool", smallRivals(many, false)...)
+	add("small-gc", "poolswap", smallRivals(few, true)...)
+	return s
+}
+
+func published(name string, ratio float64, sample func(measure.Config) (measure.Sample, error)) measure.Rival {
+	return measure.Rival{Name: name, Published: ratio, Sample: sample}
+}
+
+// timed makes a sample of a function that does its operation n times.
+func timed(operation func(n int)) func(measure.Config) (measure.Sample, error) {
+	return func(config measure.Config) (measure.Sample, error) {
+		work := func(w *measure.Stopwatch) (operations int) {
+			for w.Running() {
+				operation(256)
+				operations += 256
+			}
+			return operations
+		}
+		measure.Serial(config.Time/4, work)
+		return measure.Serial(config.Time, work), nil
+	}
+}
