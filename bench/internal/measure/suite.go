@@ -13,6 +13,7 @@ type Suite struct {
 
 	// Columns are what the tables show; the ratio to ours is that of the first.
 	Columns []Column
+	Charts  []Chart
 	Cases   []Case
 }
 

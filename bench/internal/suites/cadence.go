@@ -27,6 +27,7 @@ func cadence() measure.Suite {
 			{Unit: "ns/op", Title: "time/update"}, {Unit: "B/op", Title: "B/op"},
 		},
 	}
+	calls := measure.Chart{Title: "Factory calls in 100 updates, by collections between two"}
 	for collections := range 4 {
 		c := measure.Case{Name: fmt.Sprintf("collections=%d", collections), Ours: "PoolSwap", Untimed: true, Setup: time.Duration(60+80*collections) * time.Millisecond}
 		for _, name := range []string{"PoolSwap", "RWMutexRef", "AtomicPtr"} {
@@ -35,6 +36,7 @@ func cadence() measure.Suite {
 			}})
 		}
 		s.Cases = append(s.Cases, c)
+		calls.Points = append(calls.Points, measure.Point{Label: fmt.Sprintf("%d collections", collections), Case: c.Name, Unit: "factory-calls"})
 	}
 	bare := measure.Case{Name: "update=bare", Ours: "PoolSwap"}
 	for _, name := range []string{"PoolSwap", "RWMutexRef", "AtomicPtr"} {
@@ -43,6 +45,7 @@ func cadence() measure.Suite {
 		}})
 	}
 	s.Cases = append(s.Cases, bare)
+	s.Charts = []measure.Chart{calls, {Title: "An update that fills nothing", Points: []measure.Point{{Label: "time", Case: bare.Name, Unit: "ns/op"}}}}
 	return s
 }
 

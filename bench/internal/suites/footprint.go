@@ -22,7 +22,8 @@ func footprint() measure.Suite {
 			"that exist afterwards, and the heap in use, garbage not yet collected included. With reader=holds one of the readers lets go of its object once in 1,000 updates only.",
 		Columns: []measure.Column{{Unit: "live-objects", Title: "live objects"}, {Unit: "heap-bytes", Title: "heap in use"}},
 	}
-	add := func(name string, procs int, holds bool) {
+	s.Charts = []measure.Chart{{Title: "Live objects after 3,000 updates"}, {Title: "Heap in use after 3,000 updates"}}
+	add := func(name, label string, procs int, holds bool) {
 		c := measure.Case{Name: name, Ours: "PoolSwap", Untimed: true, Setup: 150 * time.Millisecond}
 		for _, rival := range []string{"PoolSwap", "RWMutexRef", "AtomicPtr"} {
 			c.Rivals = append(c.Rivals, measure.Rival{Name: rival, Sample: func(config measure.Config) (measure.Sample, error) {
@@ -30,11 +31,14 @@ func footprint() measure.Suite {
 			}})
 		}
 		s.Cases = append(s.Cases, c)
+		for i, column := range s.Columns {
+			s.Charts[i].Points = append(s.Charts[i].Points, measure.Point{Label: label, Case: name, Unit: column.Unit})
+		}
 	}
 	for _, procs := range []int{1, 2, 8, 16} {
-		add(fmt.Sprintf("procs=%d", procs), procs, false)
+		add(fmt.Sprintf("procs=%d", procs), fmt.Sprintf("GOMAXPROCS %d", procs), procs, false)
 	}
-	add("procs=2/reader=holds", 2, true)
+	add("procs=2/reader=holds", "GOMAXPROCS 2, a reader holds", 2, true)
 	return s
 }
 

@@ -24,6 +24,7 @@ func hotswap() measure.Suite {
 		Columns:  []measure.Column{{Unit: "ns/op", Title: "time/op"}, {Unit: "B/op", Title: "B/op"}, {Unit: "allocs/op", Title: "allocs/op"}},
 	}
 	for _, percent := range []int{1, 10, 50} {
+		chart := measure.Chart{Title: fmt.Sprintf("Time per operation, %d %% writes, by memory limit", percent)}
 		for _, mib := range []int{512, 256, 50} {
 			c := measure.Case{
 				Name:        fmt.Sprintf("writes=%d%%/limit=%dMiB", percent, mib),
@@ -39,7 +40,9 @@ func hotswap() measure.Suite {
 				})
 			}
 			s.Cases = append(s.Cases, c)
+			chart.Points = append(chart.Points, measure.Point{Label: fmt.Sprintf("%d MiB", mib), Case: c.Name, Unit: "ns/op"})
 		}
+		s.Charts = append(s.Charts, chart)
 	}
 	return s
 }

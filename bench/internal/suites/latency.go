@@ -41,6 +41,14 @@ func latency() measure.Suite {
 		}})
 	}
 	s.Cases = []measure.Case{reads, last}
+	curve := measure.Chart{Kind: measure.Lines, Title: "Time of a read, by the share of reads that are at most as slow"}
+	for _, q := range quantiles {
+		curve.Points = append(curve.Points, measure.Point{Label: strings.TrimSuffix(q.unit, "-ns"), Case: reads.Name, Unit: q.unit})
+	}
+	s.Charts = []measure.Chart{curve, {Title: "Release by the last holder", Points: []measure.Point{
+		{Label: "median", Case: last.Name, Unit: "p50-ns"},
+		{Label: "slowest", Case: last.Name, Unit: "max-ns"},
+	}}}
 	return s
 }
 
@@ -191,11 +199,11 @@ func timeRelease(s rivals.Shared[table], held *rivals.Object[table]) time.Durati
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, time.Minute.Nanoseconds(), 3) }
 
-// Quantiles are the units of the latency curve, from p0 to max, and the share
+// quantiles are the units of the latency curve, from p0 to max, and the share
 // of reads that are at most as slow.
-var Quantiles = []struct {
-	Unit    string
-	Percent float64
+var quantiles = []struct {
+	unit    string
+	percent float64
 }{
 	{"p50-ns", 50},
 	{"p90-ns", 90},
@@ -207,7 +215,7 @@ var Quantiles = []struct {
 }
 
 func addQuantiles(sample *measure.Sample, h *hdrhistogram.Histogram) {
-	for _, q := range Quantiles {
-		sample.Values[q.Unit] = float64(h.ValueAtPercentile(q.Percent))
+	for _, q := range quantiles {
+		sample.Values[q.unit] = float64(h.ValueAtPercentile(q.percent))
 	}
 }

@@ -18,20 +18,21 @@ func pooling() measure.Suite {
 		FullTime: 150 * time.Millisecond,
 		Columns:  []measure.Column{{Unit: "ns/op", Title: "time/op"}, {Unit: "B/op", Title: "B/op"}, {Unit: "allocs/op", Title: "allocs/op"}},
 	}
-	add := func(name, ours string, rivals ...measure.Rival) {
+	add := func(name, ours, label string, rivals ...measure.Rival) {
 		s.Cases = append(s.Cases, measure.Case{Name: "work=" + name, Ours: ours, Rivals: rivals})
+		s.Charts = append(s.Charts, measure.Chart{Title: label, Points: []measure.Point{{Label: "time", Case: "work=" + name, Unit: "ns/op"}, {Label: "allocated", Case: "work=" + name, Unit: "B/op"}}})
 	}
-	add("log-line", "typedpool",
+	add("log-line", "typedpool", "A log line",
 		published("NoPool", 183.2/155.2, timed(logNoPool)),
 		published("Wrapper", 1, timed(logWrapper)),
 		measure.Rival{Name: "typedpool", Sample: timed(logTypedpool)})
-	add("struct8k", "typedpool",
+	add("struct8k", "typedpool", "A struct of 8 KiB",
 		published("NoPool", 705.4/7.455, timed(structNoPool)),
 		published("sync.Pool", 1, timed(structSyncPool)),
 		measure.Rival{Name: "typedpool", Sample: timed(structTypedpool)})
 	const few, many = 100, 10_000
-	add("small", "typedpool", smallRivals(many, false)...)
-	add("small-gc", "poolswap", smallRivals(few, true)...)
+	add("small", "typedpool", "10,000 small objects", smallRivals(many, false)...)
+	add("small-gc", "poolswap", "100 small objects, a collection after each", smallRivals(few, true)...)
 	return s
 }
 

@@ -24,6 +24,7 @@ func read() measure.Suite {
 	}
 	for _, writer := range []string{"none", "1000"} {
 		for _, procs := range []int{1, 2} {
+			chart := measure.Chart{Kind: measure.Lines, Title: fmt.Sprintf("Time per read and core by goroutines, GOMAXPROCS %d, %s", procs, map[string]string{"none": "no writer", "1000": "1,000 swaps/s"}[writer])}
 			for _, goroutines := range []int{1, 2, 4, 8} {
 				c := measure.Case{
 					Name: fmt.Sprintf("procs=%d/goroutines=%d/writer=%s", procs, goroutines, writer),
@@ -35,7 +36,9 @@ func read() measure.Suite {
 					}})
 				}
 				s.Cases = append(s.Cases, c)
+				chart.Points = append(chart.Points, measure.Point{Label: fmt.Sprint(goroutines), Case: c.Name, Unit: "core-ns/op"})
 			}
+			s.Charts = append(s.Charts, chart)
 		}
 	}
 	return s

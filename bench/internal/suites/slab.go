@@ -9,7 +9,10 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/measure"
 )
 
-const slabRecords = 20_000
+const (
+	slabRecords = 20_000
+	slabCase    = "records=20000"
+)
 
 // slab is where recycling pays: the same data decoded into a map of strings and
 // into a slab, each time anew or into what was there before.
@@ -22,8 +25,12 @@ func slab() measure.Suite {
 		Time:     80 * time.Millisecond,
 		FullTime: 400 * time.Millisecond,
 		Columns:  []measure.Column{{Unit: "ns/load", Title: "time/load"}, {Unit: "B/load", Title: "allocated/load"}, {Unit: "allocs/load", Title: "allocs/load"}},
+		Charts: []measure.Chart{
+			{Title: "Time per load", Points: []measure.Point{{Label: "time", Case: slabCase, Unit: "ns/load"}}},
+			{Title: "Memory allocated per load", Points: []measure.Point{{Label: "allocated", Case: slabCase, Unit: "B/load"}}},
+		},
 		Cases: []measure.Case{{
-			Name: "records=" + fmt.Sprint(slabRecords), Ours: "slab-recycled", Setup: 400 * time.Millisecond,
+			Name: slabCase, Ours: "slab-recycled", Setup: 400 * time.Millisecond,
 			Rivals: []measure.Rival{
 				loader("map-fresh", func() dataset.Loader { return new(dataset.Map) }, true),
 				loader("map-recycled", func() dataset.Loader { return new(dataset.Map) }, false),
