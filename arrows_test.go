@@ -165,11 +165,12 @@ func TestImportsAndModulesFollowTheRules(t *testing.T) {
 func TestEveryBadArrowIsSeen(t *testing.T) {
 	const bare = "module x\n\ngo 1.26\n"
 	imports := func(paths ...string) string {
-		text := "package p\n"
+		var text strings.Builder
+		text.WriteString("package p\n")
 		for _, p := range paths {
-			text += fmt.Sprintf("import _ %q\n", p)
+			fmt.Fprintf(&text, "import _ %q\n", p)
 		}
-		return text
+		return text.String()
 	}
 	right := map[string]string{
 		"go.mod":                     bare,

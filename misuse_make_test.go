@@ -21,9 +21,9 @@ type (
 	}
 )
 
-func pointerRefusal(t *testing.T, name string, make func()) {
+func pointerRefusal(t *testing.T, name string, newPool func()) {
 	t.Helper()
-	wantPanic(t, "poolswap: NewPool of poolswap_test."+name+": it embeds poolswap.Ref by pointer; embed it by value", make)
+	wantPanic(t, "poolswap: NewPool of poolswap_test."+name+": it embeds poolswap.Ref by pointer; embed it by value", newPool)
 }
 
 func TestNewPoolRefusesARefEmbeddedByPointer(t *testing.T) {

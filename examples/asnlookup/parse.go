@@ -95,7 +95,7 @@ func (p *parser) read(t *table, path string, file io.Reader) error {
 			return &lineError{path, 0, errEmpty}
 		case err == io.EOF:
 			return nil
-		case err == bufio.ErrBufferFull:
+		case errors.Is(err, bufio.ErrBufferFull):
 			return p.wrong(errLongLine)
 		case err != nil:
 			return p.wrong(err)

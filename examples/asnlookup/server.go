@@ -68,11 +68,11 @@ func (s *server) serveLookup(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	found, err := s.find(ip)
-	switch err {
-	case nil:
+	switch {
+	case err == nil:
 		s.counts.lookups.Add(1)
 		respond(w, http.StatusOK, found)
-	case errNotFound:
+	case errors.Is(err, errNotFound):
 		s.counts.missing.Add(1)
 		respond(w, http.StatusNotFound, failure{err.Error()})
 	default:

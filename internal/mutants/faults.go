@@ -15,208 +15,296 @@ type edit struct{ old, new string }
 // without it.
 var faults = []fault{
 	{"A3 after A4: counted after the re-validation", "slot.go", []edit{
-		{`	counters.CountAcquired(k) // (A3)`,
-			`	// (A3)`},
-		{`	if current.Load() == ref {`,
+		{
+			`	counters.CountAcquired(k) // (A3)`,
+			`	// (A3)`,
+		},
+		{
+			`	if current.Load() == ref {`,
 			`	if current.Load() == ref {
-		counters.CountAcquired(k)`},
-		{`	counters.CountReleased(k)
+		counters.CountAcquired(k)`,
+		},
+		{
+			`	counters.CountReleased(k)
 	seam.Unpin()
 	return s.acquireAgain`,
 			`	seam.Unpin()
-	return s.acquireAgain`},
+	return s.acquireAgain`,
+		},
 	}},
 	{"A4: no re-validation", "slot.go", []edit{
-		{`if current.Load() == ref {`,
-			`if current.Load() == ref || true {`},
+		{
+			`if current.Load() == ref {`,
+			`if current.Load() == ref || true {`,
+		},
 	}},
 	{"A5: no undo", "slot.go", []edit{
-		{`	counters.CountReleased(k)
+		{
+			`	counters.CountReleased(k)
 	seam.Unpin()
 	return s.acquireAgain`,
 			`	seam.Unpin()
-	return s.acquireAgain`},
+	return s.acquireAgain`,
+		},
 	}},
 	{"A5: undo through Release", "slot.go", []edit{
-		{`	counters.CountReleased(k)
+		{
+			`	counters.CountReleased(k)
 	seam.Unpin()
 	return s.acquireAgain`,
 			`	seam.Unpin()
 	ref.pool.release(unsafe.Pointer(ref), 0)
-	return s.acquireAgain`},
+	return s.acquireAgain`,
+		},
 	}},
 	{"A5: no check after the undo", "slot.go", []edit{
-		{`	failed.slowCheck()`,
-			`	_ = failed`},
+		{
+			`	failed.slowCheck()`,
+			`	_ = failed`,
+		},
 	}},
 	{"U2: the swap is a load and a store", "slot.go", []edit{
-		{`	old := s.current.Swap(next)`,
+		{
+			`	old := s.current.Swap(next)`,
 			`	old := s.current.Load()
-	s.current.Store(next)`},
+	s.current.Store(next)`,
+		},
 	}},
 	{"U2: what was current is not retired", "slot.go", []edit{
-		{`if old != nil && old.retire() {`,
-			`if old != nil && false {`},
+		{
+			`if old != nil && old.retire() {`,
+			`if old != nil && false {`,
+		},
 	}},
 	{"U2 after T1: retired before it is replaced", "slot.go", []edit{
-		{`	old := s.current.Swap(next)`,
+		{
+			`	old := s.current.Swap(next)`,
 			`	if now := s.current.Load(); now != nil && now.retire() {
 		s.pool.recycle(now)
 	}
 	old := (*Ref)(nil)
-	s.current.Swap(next)`},
+	s.current.Swap(next)`,
+		},
 	}},
 	{"R3: a release is not counted", "release.go", []edit{
-		{`			counters.CountReleased(k) // (R3)`,
-			`			_ = k // (R3)`},
+		{
+			`			counters.CountReleased(k) // (R3)`,
+			`			_ = k // (R3)`,
+		},
 	}},
 	{"R4 before R3: the state is read before the count", "release.go", []edit{
-		{`			counters.CountReleased(k) // (R3)`,
+		{
+			`			counters.CountReleased(k) // (R3)`,
 			`			after := counters.State.Load()
-			counters.CountReleased(k) // (R3)`},
-		{`			after := counters.State.Load()
+			counters.CountReleased(k) // (R3)`,
+		},
+		{
+			`			after := counters.State.Load()
 			seam.Unpin()`,
-			`			seam.Unpin()`},
+			`			seam.Unpin()`,
+		},
 	}},
 	{"R4: no check after a late release", "release.go", []edit{
-		{`			if phaseOf(after) == live {`,
-			`			if phaseOf(after) == live || true {`},
+		{
+			`			if phaseOf(after) == live {`,
+			`			if phaseOf(after) == live || true {`,
+		},
 	}},
 	{"R3: a release of a retired object is not checked", "release.go", []edit{
-		{`		seam.Unpin()
+		{
+			`		seam.Unpin()
 		ref.releasedLate()`,
-			`		seam.Unpin()`},
+			`		seam.Unpin()`,
+		},
 	}},
 	{"T1: no retiring", "retire.go", []edit{
-		{`	counters.State.Store(in(now, retiring))`,
-			`	// retiring`},
+		{
+			`	counters.State.Store(in(now, retiring))`,
+			`	// retiring`,
+		},
 	}},
 	{"T2: no heavy fence", "retire.go", []edit{
-		{`if err := counters.HeavyFence(); err != nil {`,
-			`if err := error(nil); err != nil {`},
+		{
+			`if err := counters.HeavyFence(); err != nil {`,
+			`if err := error(nil); err != nil {`,
+		},
 	}},
 	{"T2 before T1: the fence before retiring", "retire.go", []edit{
-		{`	counters.State.Store(in(now, retiring))`,
+		{
+			`	counters.State.Store(in(now, retiring))`,
 			`	_ = counters.HeavyFence()
-	counters.State.Store(in(now, retiring))`},
-		{`if err := counters.HeavyFence(); err != nil {`,
-			`if err := error(nil); err != nil {`},
+	counters.State.Store(in(now, retiring))`,
+		},
+		{
+			`if err := counters.HeavyFence(); err != nil {`,
+			`if err := error(nil); err != nil {`,
+		},
 	}},
 	{"T2 after T3: the fence after retired", "retire.go", []edit{
-		{`if err := counters.HeavyFence(); err != nil {`,
-			`if err := error(nil); err != nil {`},
-		{`	counters.State.Store(in(now, retired))`,
+		{
+			`if err := counters.HeavyFence(); err != nil {`,
+			`if err := error(nil); err != nil {`,
+		},
+		{
+			`	counters.State.Store(in(now, retired))`,
 			`	counters.State.Store(in(now, retired))
-	_ = counters.HeavyFence()`},
+	_ = counters.HeavyFence()`,
+		},
 	}},
 	{"T3: the writer does not sum", "retire.go", []edit{
-		{`	return r.reclaim()`,
-			`	return false`},
+		{
+			`	return r.reclaim()`,
+			`	return false`,
+		},
 	}},
 	{"S1: a retiring object is summed", "retire.go", []edit{
-		{`	if phaseOf(now) != retired {`,
-			`	if phaseOf(now) != retired && phaseOf(now) != retiring {`},
+		{
+			`	if phaseOf(now) != retired {`,
+			`	if phaseOf(now) != retired && phaseOf(now) != retiring {`,
+		},
 	}},
 	{"S2 after S3: acquired is summed first", "retire.go", []edit{
-		{`	released := counters.Released() // (S2)`,
+		{
+			`	released := counters.Released() // (S2)`,
 			`	acquired := counters.Acquired()
-	released := counters.Released() // (S2)`},
-		{`	acquired := counters.Acquired() // (S3)`,
-			`	// (S3)`},
-		{`	if extra := int64(released - acquired); extra > 0 {`,
-			`	if extra := int64(0); extra > 0 {`},
+	released := counters.Released() // (S2)`,
+		},
+		{
+			`	acquired := counters.Acquired() // (S3)`,
+			`	// (S3)`,
+		},
+		{
+			`	if extra := int64(released - acquired); extra > 0 {`,
+			`	if extra := int64(0); extra > 0 {`,
+		},
 	}},
 	{"S4: a store, so that two can win", "retire.go", []edit{
-		{`!counters.State.CompareAndSwap(now, in(now, free)) { // (S4)`,
-			`!func() bool { counters.State.Store(in(now, free)); return true }() { // (S4)`},
+		{
+			`!counters.State.CompareAndSwap(now, in(now, free)) { // (S4)`,
+			`!func() bool { counters.State.Store(in(now, free)); return true }() { // (S4)`,
+		},
 	}},
 	{"S4: whatever the generation", "retire.go", []edit{
-		{`	if released != acquired ||`,
+		{
+			`	if released != acquired ||`,
 			`	if now = counters.State.Load(); phaseOf(now) != retired {
 		return false
 	}
-	if released != acquired ||`},
+	if released != acquired ||`,
+		},
 	}},
 	{"C1: no fence", "retire.go", []edit{
-		{`	seam.Fence()     // (C1)`,
-			`	_ = seam.Fence // (C1)`},
+		{
+			`	seam.Fence()     // (C1)`,
+			`	_ = seam.Fence // (C1)`,
+		},
 	}},
 	{"C2: the phase is not read again after the fence", "retire.go", []edit{
-		{`	seam.Fence()     // (C1)`,
+		{
+			`	seam.Fence()     // (C1)`,
 			`	if phaseOf(r.counters.Load().State.Load()) != retired {
 		return
 	}
-	seam.Fence() // (C1)`},
+	seam.Fence() // (C1)`,
+		},
 	}},
 	{"C2: drained, and nobody is told", "retire.go", []edit{
-		{`		r.pool.handOver(r)`,
-			`		_ = r`},
+		{
+			`		r.pool.handOver(r)`,
+			`		_ = r`,
+		},
 	}},
 	{"G2: no generation", "recycler.go", []edit{
-		{`in(state.Load()+nextLife, private)) // (G2)`,
-			`in(state.Load(), private)) // (G2)`},
+		{
+			`in(state.Load()+nextLife, private)) // (G2)`,
+			`in(state.Load(), private)) // (G2)`,
+		},
 	}},
 	{"G2: counts begin anew in each life", "recycler.go", []edit{
-		{`		state := &ref.counters.Load().State
+		{
+			`		state := &ref.counters.Load().State
 		state.Store(in(state.Load()+nextLife, private)) // (G2)`,
 			`		fresh := stripe.New(p.portable)
 		fresh.State.Store(ref.counters.Load().State.Load())
 		ref.counters.Store(fresh)
 		state := &fresh.State
-		state.Store(in(state.Load()+nextLife, private)) // (G2)`},
+		state.Store(in(state.Load()+nextLife, private)) // (G2)`,
+		},
 	}},
 	{"P1: the push is a load and a store", "spares.go", []edit{
-		{`if s.awaiting.CompareAndSwap(head, ref) {`,
-			`if s.awaiting.Store(ref); true {`},
+		{
+			`if s.awaiting.CompareAndSwap(head, ref) {`,
+			`if s.awaiting.Store(ref); true {`,
+		},
 	}},
 	{"P3: the pop is a load and a store", "spares.go", []edit{
-		{`if s.awaiting.CompareAndSwap(head, head.next) {`,
-			`if s.awaiting.Store(head.next); true {`},
+		{
+			`if s.awaiting.CompareAndSwap(head, head.next) {`,
+			`if s.awaiting.Store(head.next); true {`,
+		},
 	}},
 	{"P2: no sweeper is started", "sweeper.go", []edit{
-		{`		seam.Go(p.sweepFunc)
+		{
+			`		seam.Go(p.sweepFunc)
 	}
 }`,
 			`	}
-}`},
+}`,
+		},
 	}},
 	{"P4: the sweeper does not look again", "sweeper.go", []edit{
-		{`if p.spares.awaiting.Load() == nil ||`,
-			`if true ||`},
+		{
+			`if p.spares.awaiting.Load() == nil ||`,
+			`if true ||`,
+		},
 	}},
 	{"P4: the sweeper looks before it lowers the flag", "sweeper.go", []edit{
-		{`		p.sweeping.Store(false)`,
+		{
+			`		p.sweeping.Store(false)`,
 			`		empty := p.spares.awaiting.Load() == nil
-		p.sweeping.Store(false)`},
-		{`if p.spares.awaiting.Load() == nil ||`,
-			`if empty ||`},
+		p.sweeping.Store(false)`,
+		},
+		{
+			`if p.spares.awaiting.Load() == nil ||`,
+			`if empty ||`,
+		},
 	}},
 	{"S2: the overflow stripe is left out of released", "internal/stripe/counters.go", []edit{
-		{`func (c *Counters) Released() uint64 {
+		{
+			`func (c *Counters) Released() uint64 {
 	var sum uint64
 	for k := 0; k <= c.owned; k++ {`,
 			`func (c *Counters) Released() uint64 {
 	var sum uint64
-	for k := 0; k < c.owned; k++ {`},
+	for k := 0; k < c.owned; k++ {`,
+		},
 	}},
 	{"S3: the overflow stripe is left out of acquired", "internal/stripe/counters.go", []edit{
-		{`func (c *Counters) Acquired() uint64 {
+		{
+			`func (c *Counters) Acquired() uint64 {
 	var sum uint64
 	for k := 0; k <= c.owned; k++ {`,
 			`func (c *Counters) Acquired() uint64 {
 	var sum uint64
-	for k := 0; k < c.owned; k++ {`},
+	for k := 0; k < c.owned; k++ {`,
+		},
 	}},
 	{"B1: a store, so that two can give back", "release.go", []edit{
-		{`		if !counters.State.CompareAndSwap(now, in(now, free)) {`,
-			`		if counters.State.Store(in(now, free)); false {`},
+		{
+			`		if !counters.State.CompareAndSwap(now, in(now, free)) {`,
+			`		if counters.State.Store(in(now, free)); false {`,
+		},
 	}},
 	{"U1: a store, so that two can publish", "slot.go", []edit{
-		{`if phaseOf(now) != private || !state.CompareAndSwap(now, in(now, live)) {`,
-			`if state.Store(in(now, live)); phaseOf(now) != private {`},
+		{
+			`if phaseOf(now) != private || !state.CompareAndSwap(now, in(now, live)) {`,
+			`if state.Store(in(now, live)); phaseOf(now) != private {`,
+		},
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{
-		{`	release(r.slot.pool, unsafe.Pointer(held), r.offset)`,
-			`	_ = unsafe.Pointer(held)`},
+		{
+			`	release(r.slot.pool, unsafe.Pointer(held), r.offset)`,
+			`	_ = unsafe.Pointer(held)`,
+		},
 	}},
 }

@@ -203,5 +203,3 @@ func replay(config Config, scenario Scenario, usage *usage, failure error, path 
 	}
 	return fmt.Errorf("%w%s", failure, t.text.String())
 }
-
-var hook func(*World)

@@ -30,8 +30,10 @@ const (
 	OpGo
 )
 
-var opNames = [...]string{"load", "store", "swap", "compare-and-swap", "plain inc", "inc", "read count",
-	"lock", "unlock", "pin", "unpin", "fence", "membarrier", "go"}
+var opNames = [...]string{
+	"load", "store", "swap", "compare-and-swap", "plain inc", "inc", "read count",
+	"lock", "unlock", "pin", "unpin", "fence", "membarrier", "go",
+}
 
 // String names the kind of step.
 func (o Op) String() string { return opNames[o] }
