@@ -1,0 +1,184 @@
+package verify_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// work lets readers and writers loose on the pool, with everything that goes
+// wrong, and returns when they are through.
+func (f *faulty) work(readers, writers, times int) {
+	var crew, weather sync.WaitGroup
+	through := make(chan struct{})
+	f.disturb(&weather, through)
+	toRelease := make(chan *record, readers)
+	weather.Go(func() { f.releaseForOthers(toRelease) })
+	for range readers {
+		crew.Go(func() { f.again(times, func() { f.readOnce(toRelease) }) })
+	}
+	for range writers {
+		crew.Go(func() { f.again(times, f.writeOnce) })
+	}
+	crew.Wait()
+	close(through)
+	close(toRelease)
+	weather.Wait()
+}
+
+// again does a thing so many times, on goroutines that may die of it.
+func (f *faulty) again(times int, do func()) {
+	for times > 0 {
+		f.forbearing(func() {
+			for times > 0 {
+				times--
+				do()
+			}
+		})
+	}
+}
+
+// mostProcs is how far GOMAXPROCS is raised.
+const mostProcs = 16
+
+// disturb changes GOMAXPROCS and collects garbage until work is through.
+func (f *faulty) disturb(weather *sync.WaitGroup, through chan struct{}) {
+	weather.Go(func() {
+		was := runtime.GOMAXPROCS(0)
+		defer runtime.GOMAXPROCS(was)
+		for f.hits(procsChange) {
+			// More than there are processors: objects made before have no
+			// stripe for the new ones.
+			runtime.GOMAXPROCS(1 + rand.IntN(mostProcs))
+			select {
+			case <-through:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	})
+	weather.Go(func() {
+		for f.hits(collection) {
+			runtime.GC()
+			select {
+			case <-through:
+				return
+			default:
+			}
+		}
+	})
+}
+
+// releaseForOthers releases what readers acquired on other goroutines.
+func (f *faulty) releaseForOthers(objects chan *record) {
+	for obj := range objects {
+		f.look(obj)
+		f.pool.Release(obj)
+	}
+}
+
+// look reads an object that is held. What was recycled meanwhile is poisoned.
+func (f *faulty) look(obj *record) {
+	if _, err := obj.read(); err != nil {
+		f.fail(err)
+	}
+}
+
+func (f *faulty) readOnce(toRelease chan *record) {
+	c := f.containers[rand.IntN(2)]
+	switch rand.IntN(4) {
+	case 0:
+		f.readWith(c)
+	case 1:
+		r := c.NewReader()
+		defer r.Close()
+		for range 3 {
+			if obj := r.Load(); obj != nil {
+				f.look(obj)
+			}
+			runtime.Gosched()
+		}
+	case 2:
+		if obj := c.Acquire(); obj != nil {
+			toRelease <- obj
+		}
+	case 3:
+		f.readAndKeep(c)
+	}
+}
+
+// readWith reads in a function that may not return.
+func (f *faulty) readWith(c *poolswap.Container[record, *record]) {
+	c.WithAcquire(func(obj *record) {
+		if obj == nil {
+			return
+		}
+		f.look(obj)
+		runtime.Gosched()
+		f.look(obj)
+		if f.hits(readerPanics) {
+			panic(errReader)
+		}
+		if f.hits(readerExits) {
+			runtime.Goexit()
+		}
+	})
+}
+
+// readAndKeep reads, and may never let go, of up to a dozen objects, some of
+// them twice: enough to starve a pool that has a limit.
+func (f *faulty) readAndKeep(c *poolswap.Container[record, *record]) {
+	obj := c.Acquire()
+	if obj == nil {
+		return
+	}
+	f.look(obj)
+	runtime.Gosched()
+	f.look(obj)
+	if f.keeps(obj) {
+		return
+	}
+	c.Release(obj)
+}
+
+func (f *faulty) keeps(obj *record) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.kept[obj] == 2 || (f.kept[obj] == 0 && len(f.kept) == 12) || !f.hits(neverReleases) {
+		return false
+	}
+	f.kept[obj]++
+	return true
+}
+
+func (f *faulty) writeOnce() {
+	c := f.containers[rand.IntN(2)]
+	switch {
+	case chance(5):
+		c.Update(nil)
+		return
+	case chance(5) && f.maxLive == 0:
+		f.adopted.Add(1)
+		c.Update(f.newRecord())
+		return
+	}
+	obj, err := f.pool.TryGet()
+	if errors.Is(err, poolswap.ErrLimit) {
+		f.hits(limitReached)
+		return
+	}
+	obj.fill(uint64(f.version.Add(1)))
+	switch {
+	case f.hits(writerDies):
+		f.dropped.Add(1)
+		runtime.Goexit()
+	case chance(10):
+		f.pool.Release(obj)
+	default:
+		c.Update(obj)
+	}
+}
