@@ -170,13 +170,15 @@ func (w *World) drive(choose func([]choice) (int, bool)) {
 		if w.ended(ways) {
 			return
 		}
-		i, on := 0, true
+		taken := 0
 		if len(ways) > 1 {
-			if i, on = choose(ways); !on {
+			i, on := choose(ways)
+			if !on {
 				return
 			}
+			taken = i
 		}
-		w.take(ways[i])
+		w.take(ways[taken])
 	}
 }
 
