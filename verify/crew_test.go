@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"sync"
+	"testing"
 	"time"
 
 	"github.com/poolswap/poolswap"
@@ -181,4 +182,30 @@ func (f *faulty) writeOnce() {
 	default:
 		c.Update(obj)
 	}
+}
+
+// starve publishes and holds objects until a pool that has a limit refuses to
+// make another, which must happen when that many are held.
+func (f *faulty) starve(t *testing.T) {
+	t.Helper()
+	if f.maxLive == 0 {
+		return
+	}
+	c := f.containers[0]
+	for range f.maxLive + 1 {
+		if obj := c.Acquire(); obj != nil {
+			f.kept[obj]++
+		}
+		obj, err := f.pool.TryGet()
+		if err != nil {
+			if !errors.Is(err, poolswap.ErrLimit) {
+				t.Errorf("TryGet at the limit: %v", err)
+			}
+			f.hits(limitReached)
+			return
+		}
+		obj.fill(uint64(f.version.Add(1)))
+		c.Update(obj)
+	}
+	t.Errorf("%d objects are held and the pool makes another, its limit is %d", f.maxLive+1, f.maxLive)
 }

@@ -42,6 +42,16 @@ func (x fault) String() string {
 // tallies counts how often each fault happened.
 type tallies [faultCount]atomic.Int64
 
+// missing returns the faults that should have happened and did not.
+func (t *tallies) missing(odds map[fault]int) (list []fault) {
+	for x := range odds {
+		if t[x].Load() == 0 {
+			list = append(list, x)
+		}
+	}
+	return list
+}
+
 // scenery is what a faulty pool is made for.
 type scenery struct {
 	odds    map[fault]int // of a hundred opportunities, how many it takes
@@ -87,7 +97,8 @@ func newFaulty(what scenery, portable bool, struck *tallies) *faulty {
 	}
 	f.pool = poolswap.NewPoolWithOptions(f.factory, f.reset, options)
 	for c := range f.containers {
-		f.containers[c] = poolswap.NewEmptyContainer(f.pool)
+		f.adopted.Add(1)
+		f.containers[c] = poolswap.NewContainer(f.pool, f.newRecord())
 	}
 	return f
 }
