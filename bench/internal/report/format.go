@@ -23,6 +23,14 @@ func Format(value float64, unit string) string {
 	return digits(value)
 }
 
+// FormatRatio writes a ratio.
+func FormatRatio(ratio float64) string {
+	if math.IsNaN(ratio) {
+		return "-"
+	}
+	return digits(ratio) + "x"
+}
+
 // whole drops what is less than one per operation, as go test does: the
 // process itself allocates a little now and then.
 func whole(perOperation float64) float64 {

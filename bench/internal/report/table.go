@@ -109,16 +109,16 @@ func ratio(values, ours []float64) string {
 	case r.N == 0:
 		return ""
 	case !r.Significant && r.Median != 1:
-		return digits(r.Median) + "x ~"
+		return FormatRatio(r.Median) + " ~"
 	}
-	return digits(r.Median) + "x"
+	return FormatRatio(r.Median)
 }
 
 func published(ratio float64) string {
 	if ratio == 0 {
 		return ""
 	}
-	return digits(ratio) + "x"
+	return FormatRatio(ratio)
 }
 
 // WriteText writes the table for a terminal.

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/poolswap/poolswap/bench/internal/results"
@@ -25,6 +26,16 @@ func WriteTargets(w io.Writer, run *results.Run) error {
 	}
 	_, err := fmt.Fprintf(w, "\n%s\n", Tally(all))
 	return err
+}
+
+// MarkdownTargets returns the targets as a table for the documentation.
+func MarkdownTargets(run *results.Run) string {
+	var b strings.Builder
+	b.WriteString("| target | limit | measured | |\n|---|--:|--:|---|\n")
+	for _, t := range targets.Of(run) {
+		_, _ = fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.What, limit(t), figure(t.Measured, t.Unit), t.Verdict)
+	}
+	return b.String()
 }
 
 // Tally counts the verdicts in words.
@@ -51,7 +62,7 @@ func limit(t targets.Target) string {
 func figure(value float64, unit string) string {
 	switch unit {
 	case "x":
-		return digits(value) + "x"
+		return FormatRatio(value)
 	case "allocs/op", "calls", "objects", "resets":
 		return Format(value, unit) + " " + unit
 	case "B/op":

@@ -41,9 +41,9 @@ func latency() measure.Suite {
 		}})
 	}
 	s.Cases = []measure.Case{reads, last}
-	curve := measure.Chart{Kind: measure.Lines, Title: "Time of a read, by the share of reads that are at most as slow"}
+	curve := measure.Chart{Kind: measure.Lines, Title: "Time of a read, by percentile"}
 	for _, q := range quantiles {
-		curve.Points = append(curve.Points, measure.Point{Label: strings.TrimSuffix(q.unit, "-ns"), Case: reads.Name, Unit: q.unit})
+		curve.Points = append(curve.Points, measure.Point{Label: strings.TrimPrefix(strings.TrimSuffix(q.unit, "-ns"), "p"), Case: reads.Name, Unit: q.unit})
 	}
 	s.Charts = []measure.Chart{curve, {Title: "Release by the last holder", Points: []measure.Point{
 		{Label: "median", Case: last.Name, Unit: "p50-ns"},

@@ -1,0 +1,83 @@
+package figures_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap/bench/internal/figures"
+	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/suites"
+)
+
+const alone = "procs=1/goroutines=1/writer=none"
+
+func source() *figures.Source {
+	run := &results.Run{Machine: results.Machine{CPU: "a CPU", Cores: 2, OS: "linux", Arch: "amd64", Go: "go1.26"}, Started: "2026-01-02T03:04:05Z", Command: "go run"}
+	for _, ns := range []float64{5, 5.1, 4.9} {
+		run.Get("read", alone, "PoolSwap").Add(1, map[string]float64{"ns/op": ns})
+		run.Get("read", alone, "RWMutexRef").Add(1, map[string]float64{"ns/op": 4 * ns})
+	}
+	return &figures.Source{Suites: suites.All(), Run: run}
+}
+
+func TestUpdateWritesWhatCheckAccepts(t *testing.T) {
+	s := source()
+	for _, c := range []struct{ name, document, want string }{
+		{"a value", "It takes <!-- figure: read/" + alone + "/PoolSwap ns/op -->9 s<!-- /figure -->.", "-->5 ns<!--"},
+		{"a ratio", "<!-- figure: read/" + alone + "/RWMutexRef:PoolSwap ns/op --><!-- /figure -->", "-->4x<!--"},
+		{"a table", "<!-- figures: bench/results read rivals=PoolSwap,RWMutexRef -->\nold\n<!-- /figures -->", "| procs=1, goroutines=1, writer=none | 5 ns | 20 ns |"},
+		{"a table of ratios", "<!-- figures: bench/results read ratio rivals=RWMutexRef -->\n<!-- /figures -->", "| 4x |"},
+		{"the machine", "<!-- figures: bench/results machine --><!-- /figures -->", "a CPU, 2 cores, linux/amd64, go1.26; `go run`, 2026-01-02"},
+		{"the targets", "<!-- figures: bench/results targets --><!-- /figures -->", "| 0.25x | met |"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got, err := s.Update(c.document)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(got, c.want) {
+				t.Errorf("got %s\nwant %s in it", got, c.want)
+			}
+			if wrong := s.Check(got); len(wrong) > 0 {
+				t.Errorf("refused: %v", wrong)
+			}
+			if again, _ := s.Update(got); again != got {
+				t.Errorf("a second update changes %s\nto %s", got, again)
+			}
+		})
+	}
+}
+
+func TestCheckRefuses(t *testing.T) {
+	s := source()
+	good, err := s.Update("<!-- figure: read/" + alone + "/PoolSwap ns/op --><!-- /figure -->")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ name, document, want string }{
+		{"a figure that the run does not have", strings.Replace(good, "5 ns", "4 ns", 1), "but the results say"},
+		{"a table that somebody has edited", "<!-- figures: bench/results read -->\n| 1 ns |\n<!-- /figures -->", "but the results say"},
+		{"a document without figures", "fast!", "no figure is marked"},
+		{"a time outside of marks", good + " and 7.5 ns elsewhere", `"7.5 ns" is quoted without a mark`},
+		{"a time with a space that does not break", good + " 7.5\u00a0µs", "without a mark"},
+		{"a mark that does not end", good + "<!-- figures: bench/results read -->", "has no other half"},
+		{"a rival that is not there", "<!-- figure: read/" + alone + "/Nobody ns/op -->1<!-- /figure -->", "hold no"},
+		{"a suite that is not there", "<!-- figures: bench/results nothing --><!-- /figures -->", "no suite"},
+		{"an option that is not there", "<!-- figures: bench/results read units=x --><!-- /figures -->", "no option"},
+		{"a figure without a path", "<!-- figure: read -->1<!-- /figure -->", "it must read"},
+		{"another file", "<!-- figures: elsewhere --><!-- /figures -->", "must begin with"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var all []string
+			for _, err := range s.Check(c.document) {
+				all = append(all, err.Error())
+			}
+			if !strings.Contains(strings.Join(all, "\n"), c.want) {
+				t.Errorf("says %q, want %q", all, c.want)
+			}
+		})
+	}
+	if wrong := s.Check(good + "<!-- reference -->published: 28 ns<!-- /reference -->, at 1,000 swaps/s"); len(wrong) > 0 {
+		t.Errorf("a published figure, marked as such, is refused: %v", wrong)
+	}
+}

@@ -1,0 +1,171 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap/bench/internal/report"
+	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/suites"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// recorded is a short run on a busy machine: its figures mean nothing, but they
+// are as uneven as figures get.
+func recorded(t *testing.T) *results.Run {
+	t.Helper()
+	f, err := os.Open("testdata/recorded.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	run, err := results.ReadText(f, f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs from what is written now; look at the difference after go test ./internal/report -update", path)
+	}
+}
+
+func TestTablesAreAsRecorded(t *testing.T) {
+	run := recorded(t)
+	var out bytes.Buffer
+	all := suites.All()
+	for i := range all {
+		if err := report.NewTable(&all[i], run).WriteText(&out); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := report.WriteTargets(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "tables.txt", out.Bytes())
+}
+
+func TestReportIsAsRecorded(t *testing.T) {
+	folder := t.TempDir()
+	path, err := report.Write(folder, suites.All(), recorded(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "report.html", page)
+
+	text, err := os.ReadFile(filepath.Join(folder, results.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "recorded.txt", text) // what was read is written again
+
+	encoded, err := os.ReadFile(filepath.Join(folder, "results.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	golden(t, "results.json", encoded)
+	if !json.Valid(encoded) {
+		t.Error("results.json is not JSON")
+	}
+}
+
+// TestPageStandsAlone: nothing is loaded from elsewhere, and what browsers
+// forgive is not needed of them.
+func TestPageStandsAlone(t *testing.T) {
+	var page bytes.Buffer
+	if err := report.WriteHTML(&page, suites.All(), recorded(t)); err != nil {
+		t.Fatal(err)
+	}
+	for _, bad := range []string{"<script", "<link", "@import", "url(", "src=", "http:", "https:", "NaN", "ZgotmplZ"} {
+		if strings.Contains(page.String(), bad) {
+			t.Errorf("the page contains %q", bad)
+		}
+	}
+	for _, needed := range []string{"AMD EPYC", "2 cores", "go1.", "prefers-color-scheme: dark", "@media print", `name="viewport"`, "go run -C bench ."} {
+		if !strings.Contains(page.String(), needed) {
+			t.Errorf("the page lacks %q", needed)
+		}
+	}
+	drawings := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page.String(), -1)
+	if len(drawings) < 15 {
+		t.Errorf("%d drawings only", len(drawings))
+	}
+	for _, drawing := range drawings {
+		decoder := xml.NewDecoder(strings.NewReader(drawing))
+		for {
+			if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Errorf("%v in %.80s", err, drawing)
+				break
+			}
+		}
+	}
+}
+
+func TestNothingMeasured(t *testing.T) {
+	run := &results.Run{Partial: true}
+	path, err := report.Write(t.TempDir(), suites.All(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(page, []byte("did not come to its end")) || bytes.Contains(page, []byte("NaN")) {
+		t.Error("the page of an interrupted run does not say so, or shows numbers that are none")
+	}
+}
+
+func TestFormat(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		unit  string
+		want  string
+	}{
+		{5.024, "ns/op", "5.02 ns"},
+		{0.2563, "ns/op", "0.26 ns"},
+		{0.0123, "ns/op", "0.012 ns"},
+		{999.4, "ns/op", "999 ns"},
+		{999.9, "core-ns/op", "1.00 µs"},
+		{27_650_000, "max-ns", "27.6 ms"},
+		{61e9, "max-ns", "61 s"},
+		{0.9, "B/op", "0 B"},
+		{52_485, "B/op", "51.3 KiB"},
+		{-300, "heap-bytes", "-300 B"},
+		{129.57, "allocs/op", "129"},
+		{2, "factory-calls", "2"},
+	} {
+		if got := report.Format(c.value, c.unit); got != c.want {
+			t.Errorf("%v %s is shown as %q, want %q", c.value, c.unit, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package targets_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/targets"
+)
+
+// find returns the only target whose text has all parts.
+func find(t *testing.T, run *results.Run, parts ...string) targets.Target {
+	t.Helper()
+	var found []targets.Target
+next:
+	for _, target := range targets.Of(run) {
+		for _, part := range parts {
+			if !strings.Contains(target.What, part) {
+				continue next
+			}
+		}
+		found = append(found, target)
+	}
+	if len(found) != 1 {
+		t.Fatalf("%d targets are about %q", len(found), parts)
+	}
+	return found[0]
+}
+
+func add(run *results.Run, suite, c, rival, unit string, values ...float64) {
+	for _, v := range values {
+		run.Get(suite, c, rival).Add(1, map[string]float64{unit: v})
+	}
+}
+
+func TestVerdicts(t *testing.T) {
+	const c = "procs=1/goroutines=1/writer=none"
+	for _, test := range []struct {
+		ours, theirs float64
+		want         targets.Verdict
+	}{
+		{3, 10, targets.Met},
+		{3.01, 10, targets.NotMet},
+		{math.NaN(), 10, targets.NotMeasured},
+	} {
+		run := new(results.Run)
+		if !math.IsNaN(test.ours) {
+			add(run, "read", c, "PoolSwap", "ns/op", test.ours, test.ours)
+		}
+		add(run, "read", c, "RWMutexRef", "ns/op", test.theirs, test.theirs)
+		if got := find(t, run, "Acquire+Release against RWMutex and count, one goroutine"); got.Verdict != test.want {
+			t.Errorf("%v against %v: %s (%v), want %s", test.ours, test.theirs, got.Verdict, got.Measured, test.want)
+		}
+	}
+}
+
+func TestLimitThatMustNotBeReached(t *testing.T) {
+	run := new(results.Run)
+	add(run, "cadence", "update=bare", "PoolSwap", "ns/op", 1000)
+	if got := find(t, run, "Update without contention, beyond fill"); got.Verdict != targets.NotMet {
+		t.Errorf("1 µs is taken for less than 1 µs")
+	}
+}
+
+func TestWorstCellDecides(t *testing.T) {
+	run := new(results.Run)
+	add(run, "hotswap", "writes=1%/limit=512MiB", "PoolSwap", "B/op", 1)
+	if got := find(t, run, "hot swap, bytes"); got.Verdict != targets.Met || got.Measured != 1 {
+		t.Errorf("1 B/op in one cell: %+v", got)
+	}
+	add(run, "hotswap", "writes=50%/limit=50MiB", "PoolSwap", "B/op", 17)
+	if got := find(t, run, "hot swap, bytes"); got.Verdict != targets.NotMet || got.Measured != 17 {
+		t.Errorf("17 B/op in another: %+v", got)
+	}
+}
+
+func TestOneResetByAReaderIsOneTooMany(t *testing.T) {
+	run := new(results.Run)
+	add(run, "latency", "reads=all", "PoolSwap", "reader-resets", 0, 0, 0, 1, 0, 0)
+	if got := find(t, run, "resets run by readers while"); got.Verdict != targets.NotMet {
+		t.Errorf("one reset in one sample: %+v", got)
+	}
+}
+
+func TestPortableMachineIsNotHeldToAsymmetricTargets(t *testing.T) {
+	run := &results.Run{Machine: results.Machine{Counting: "portable"}}
+	for _, target := range targets.Of(run) {
+		if strings.HasPrefix(target.What, "Acquire+Release against RWMutex and count") {
+			t.Errorf("judged all the same: %s", target.What)
+		}
+	}
+}
