@@ -112,9 +112,10 @@ func (m *measurement) run(ctx context.Context) (err error) {
 	return err
 }
 
-// write reloads until ctx is done.
+// write reloads until ctx is done, but once at least: there has to be something
+// to report.
 func (m *measurement) write(ctx context.Context) error {
-	for ctx.Err() == nil {
+	for m.swaps == 0 || ctx.Err() == nil {
 		switch err := m.reload(); {
 		case err == nil:
 			m.swaps++
@@ -128,11 +129,11 @@ func (m *measurement) write(ctx context.Context) error {
 	return nil
 }
 
-// read looks up addresses until it is told to stop.
+// read looks up addresses until it is told to stop, but a few at least.
 func (m *measurement) read(addrs []netip.Addr, seed uint64, stop *atomic.Bool) readings {
 	var r readings // on the stack: readers must not share a cache line
 	random := rand.NewPCG(seed, seed)
-	for !stop.Load() {
+	for r.timed == 0 || !stop.Load() {
 		bits := random.Uint64()
 		start := time.Now()
 		m.readOne(addrs, bits, &r)
