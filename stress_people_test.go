@@ -3,6 +3,8 @@ package poolswap_test
 import (
 	"math/rand/v2"
 	"runtime"
+
+	"github.com/poolswap/poolswap/internal/seam"
 )
 
 // visit is a reference to an exhibit, and what the exhibit said when it was
@@ -103,6 +105,7 @@ func (s *stress) giver(place int, random *rand.Rand) {
 	for !s.over() {
 		for range random.IntN(20) {
 			v := s.enter(place)
+			seam.Fence() // sending is one, but not one that a Machine behind the seam can see
 			select {
 			case given <- v:
 			case <-s.ended: // perhaps nobody takes it any more

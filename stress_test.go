@@ -233,7 +233,7 @@ func stressDuration(t *testing.T) time.Duration {
 	}
 }
 
-func TestNothingIsRecycledUnderAReaderOrLost(t *testing.T) {
+func TestStress(t *testing.T) {
 	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
 		s := newStress(t, poolswap.Options[exhibit]{Portable: options.Portable})
 		s.run(stressDuration(t))

@@ -1,0 +1,225 @@
+//go:build poolswapsched
+
+package jitter
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// stepsPerStore is after how many steps of anybody a store that nothing else
+// makes visible is let out.
+const stepsPerStore = 16
+
+// Machine is the processors and their store buffers. It is made by New.
+type Machine struct {
+	stripes int
+	started sync.WaitGroup // by Go
+
+	mu    sync.Mutex // guards all that follows, and Held of every seam.Mutex
+	cpus  []cpu
+	where map[identity]int // the processor on which a goroutine was last
+}
+
+var _ seam.Machine = (*Machine)(nil)
+
+// cpu is a processor.
+type cpu struct {
+	taken  bool      // a goroutine is pinned to it
+	buffer []pending // plain increments that others do not see yet, oldest first
+}
+
+// pending is an increment in a store buffer.
+type pending struct {
+	count *seam.Count
+	by    identity
+}
+
+// New returns a Machine with that many processors. Objects get a stripe for
+// each but the last, which counts in the overflow, like a P that came later.
+func New(cpus int) *Machine {
+	return &Machine{
+		stripes: cpus - 1,
+		cpus:    make([]cpu, cpus),
+		where:   make(map[identity]int),
+	}
+}
+
+// Wait returns when every goroutine that Go started has ended.
+func (m *Machine) Wait() { m.started.Wait() }
+
+// Step may let others go first, and makes visible what the caller's processor
+// has stored unless the step is a load.
+func (m *Machine) Step(op seam.Op, _ unsafe.Pointer) {
+	nap()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if op != seam.OpLoad {
+		m.fence()
+	}
+	m.pass()
+}
+
+// Observe does nothing.
+func (m *Machine) Observe(unsafe.Pointer, uint64) {}
+
+// IncPlain puts an increment into the buffer of the caller's processor.
+func (m *Machine) IncPlain(c *seam.Count) {
+	nap()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	me := whoami()
+	at := &m.cpus[m.where[me]]
+	at.buffer = append(at.buffer, pending{c, me})
+	m.pass()
+}
+
+// ReadCount reads a counter as the caller's processor sees it.
+func (m *Machine) ReadCount(c *seam.Count) uint64 {
+	nap()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pass()
+	value := c.Raw().Load()
+	if k, known := m.where[whoami()]; known {
+		for _, store := range m.cpus[k].buffer {
+			if store.count == c {
+				value++
+			}
+		}
+	}
+	return value
+}
+
+// Lock waits until mu is free and takes it.
+func (m *Machine) Lock(mu *seam.Mutex) {
+	nap()
+	for !m.take(mu) {
+		runtime.Gosched()
+	}
+}
+
+func (m *Machine) take(mu *seam.Mutex) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fence()
+	if mu.Held != 0 {
+		return false
+	}
+	mu.Held = 1
+	return true
+}
+
+// Unlock frees mu.
+func (m *Machine) Unlock(mu *seam.Mutex) {
+	nap()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fence()
+	mu.Held = 0
+}
+
+// Pin waits until a processor is free and takes it. What the caller stored on
+// another one is visible by now: a goroutine changes processors through a run
+// queue, and stores become visible in order.
+func (m *Machine) Pin() int {
+	nap()
+	for {
+		if k, ok := m.board(); ok {
+			return k
+		}
+		runtime.Gosched()
+	}
+}
+
+// board puts the caller on a processor at random, if that is free.
+func (m *Machine) board() (k int, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k = rand.IntN(len(m.cpus))
+	if m.cpus[k].taken {
+		return 0, false
+	}
+	m.cpus[k].taken = true
+	me := whoami()
+	if was, known := m.where[me]; known && was != k {
+		m.letOutOf(was, me)
+	}
+	m.where[me] = k
+	return k, true
+}
+
+// Unpin frees the processor that Pin took.
+func (m *Machine) Unpin() {
+	nap()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.cpus[m.where[whoami()]].taken = false
+}
+
+// Fence makes visible what the caller's processor has stored.
+func (m *Machine) Fence() {
+	nap()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fence()
+}
+
+// Membarrier makes visible what each processor has stored, of one after the
+// other, as the interrupts reach them.
+func (m *Machine) Membarrier() error {
+	for _, k := range rand.Perm(len(m.cpus)) {
+		nap()
+		m.mu.Lock()
+		m.letOut(k, len(m.cpus[k].buffer))
+		m.mu.Unlock()
+	}
+	nap()
+	return nil
+}
+
+// Go runs f on a goroutine of its own.
+func (m *Machine) Go(f func()) { m.started.Go(f) }
+
+// Stripes is how many stripes each object gets.
+func (m *Machine) Stripes() int { return m.stripes }
+
+// pass lets out the oldest store of some processor, at random.
+func (m *Machine) pass() {
+	if rand.IntN(stepsPerStore) == 0 {
+		k := rand.IntN(len(m.cpus))
+		m.letOut(k, min(1, len(m.cpus[k].buffer)))
+	}
+}
+
+// fence lets out what the caller's processor has stored.
+func (m *Machine) fence() {
+	if k, known := m.where[whoami()]; known {
+		m.letOut(k, len(m.cpus[k].buffer))
+	}
+}
+
+// letOutOf makes visible what a goroutine stored on processor k, and what was
+// stored there before it.
+func (m *Machine) letOutOf(k int, who identity) {
+	last := 0
+	for i, store := range m.cpus[k].buffer {
+		if store.by == who {
+			last = i + 1
+		}
+	}
+	m.letOut(k, last)
+}
+
+// letOut makes the n oldest stores of processor k visible.
+func (m *Machine) letOut(k, n int) {
+	at := &m.cpus[k]
+	for _, store := range at.buffer[:n] {
+		store.count.Raw().Add(1)
+	}
+	at.buffer = append(at.buffer[:0], at.buffer[n:]...)
+}
