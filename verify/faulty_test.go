@@ -59,6 +59,10 @@ type scenery struct {
 	discard bool // there is a Discard hook, so nothing is in the overflow
 }
 
+// needsCollector says whether objects go that only the garbage collector
+// finds.
+func (s scenery) needsCollector() bool { return !s.discard || s.odds[writerDies] > 0 }
+
 // faulty is a pool whose hooks fail, with accounts of its own: every event that
 // creates or ends an object is counted here, where it happens.
 type faulty struct {

@@ -5,6 +5,7 @@ import "testing"
 // FuzzConcurrent lets the bytes choose the way of counting, the number of
 // clients and what each of them does, and judges the recorded history.
 func FuzzConcurrent(f *testing.F) {
+	widen(f)
 	recorders := []*recorder{newRecorder(false), newRecorder(true)}
 	f.Fuzz(func(t *testing.T, choices []byte) {
 		if len(choices) > 1<<8 {

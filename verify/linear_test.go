@@ -19,11 +19,12 @@ func TestConcurrentHistoriesAreLinearizable(t *testing.T) {
 		for _, procs := range []int{1, 2, 8} {
 			t.Run(fmt.Sprintf("GOMAXPROCS is %d", procs), func(t *testing.T) {
 				withProcs(t, procs)
+				widen(t)
 				seed := rand.Uint64()
 				random := rand.New(rand.NewPCG(seed, 0))
 				recorder := newRecorder(portable)
 				histories, steps := 0, 0
-				for range rounds(500) {
+				for range rounds(widenedOr(150, 500)) {
 					history := recorder.run(randomScripts(random, clients, size))
 					judge(t, history)
 					recorder.quiescent(t)

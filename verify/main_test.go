@@ -31,6 +31,15 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
+// widenedOr returns the first number of rounds where every step of the protocol
+// takes long, see widen, and the second where it does not.
+func widenedOr(few, many int) int {
+	if widened {
+		return few
+	}
+	return many
+}
+
 // rounds numbers the rounds of a test: as many as normal says, a fifth of them
 // under -short, and for the time that POOLSWAP_DEEP asks for if that is more.
 func rounds(normal int) iter.Seq[int] {

@@ -39,11 +39,6 @@ func (m *model) takeFree(got *record) (*twin, verdict) {
 	if w := pop(&m.clean); w != nil {
 		return w, verdict{}
 	}
-	if w := m.twinOf(got); w != nil && m.inOverflow > 0 && (w.place == overflow || w.place == limbo) {
-		m.inOverflow--
-		m.settleLimbo()
-		return w, verdict{}
-	}
 	for w := pop(&m.waiting); w != nil; w = pop(&m.waiting) {
 		kept, v := m.scrub(w)
 		if kept {
@@ -52,6 +47,11 @@ func (m *model) takeFree(got *record) (*twin, verdict) {
 		if !v.returns() {
 			return nil, v
 		}
+	}
+	if w := m.twinOf(got); w != nil && m.inOverflow > 0 && (w.place == overflow || w.place == limbo) {
+		m.inOverflow--
+		m.settleLimbo()
+		return w, verdict{}
 	}
 	return nil, verdict{}
 }
