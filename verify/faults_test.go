@@ -13,28 +13,44 @@ var sceneries = []struct {
 	scenery
 }{
 	{"nothing goes wrong", scenery{discard: true}},
-	{"readers panic or call Goexit while they hold", scenery{discard: true,
-		odds: map[fault]int{readerPanics: 20, readerExits: 20}}},
-	{"reset panics, calls Goexit or refuses", scenery{discard: true,
-		odds: map[fault]int{resetPanics: 10, resetExits: 10, resetRefuses: 10}}},
-	{"the factory panics, calls Goexit or returns nil", scenery{discard: true,
-		odds: map[fault]int{factoryPanics: 20, factoryExits: 20, factoryNil: 20, resetRefuses: 50}}},
-	{"writers die with an object in hand", scenery{discard: true,
-		odds: map[fault]int{writerDies: 5}}},
-	{"GOMAXPROCS changes all the time", scenery{discard: true,
-		odds: map[fault]int{procsChange: 100}}},
+	{"readers panic or call Goexit while they hold", scenery{
+		discard: true,
+		odds:    map[fault]int{readerPanics: 20, readerExits: 20},
+	}},
+	{"reset panics, calls Goexit or refuses", scenery{
+		discard: true,
+		odds:    map[fault]int{resetPanics: 10, resetExits: 10, resetRefuses: 10},
+	}},
+	{"the factory panics, calls Goexit or returns nil", scenery{
+		discard: true,
+		odds:    map[fault]int{factoryPanics: 20, factoryExits: 20, factoryNil: 20, resetRefuses: 50},
+	}},
+	{"writers die with an object in hand", scenery{
+		discard: true,
+		odds:    map[fault]int{writerDies: 5},
+	}},
+	{"GOMAXPROCS changes all the time", scenery{
+		discard: true,
+		odds:    map[fault]int{procsChange: 100},
+	}},
 	{"the garbage collector runs all the time", scenery{
-		odds: map[fault]int{collection: 100, resetRefuses: 5}}},
-	{"readers never let go", scenery{discard: true,
-		odds: map[fault]int{neverReleases: 20}}},
-	{"readers never let go and the pool has a limit", scenery{discard: true, maxLive: 6,
-		odds: map[fault]int{neverReleases: 20, limitReached: 100}}},
+		odds: map[fault]int{collection: 100, resetRefuses: 5},
+	}},
+	{"readers never let go", scenery{
+		discard: true,
+		odds:    map[fault]int{neverReleases: 20},
+	}},
+	{"readers never let go and the pool has a limit", scenery{
+		discard: true, maxLive: 6,
+		odds: map[fault]int{neverReleases: 20, limitReached: 100},
+	}},
 	{"everything goes wrong", scenery{
 		odds: map[fault]int{
 			readerPanics: 5, readerExits: 5, resetPanics: 5, resetExits: 5, resetRefuses: 5,
 			factoryPanics: 10, factoryExits: 10, factoryNil: 10, writerDies: 2, neverReleases: 2,
 			procsChange: 100, collection: 100,
-		}}},
+		},
+	}},
 }
 
 // Whatever goes wrong, no reader sees a recycled object, and afterwards every

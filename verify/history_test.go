@@ -152,12 +152,11 @@ func (r *recorder) run(scripts []script) []porcupine.Operation {
 	done.Wait()
 	last := &client{recorder: r, id: len(scripts)}
 	last.empty()
-	clients = append(clients, last)
 	var history []porcupine.Operation
 	for _, c := range clients {
 		history = append(history, c.history...)
 	}
-	return history
+	return append(history, last.history...)
 }
 
 // follow carries out one script: mostly reads, some updates, now and then the
