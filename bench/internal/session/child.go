@@ -14,7 +14,7 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/measure"
 )
 
-// ChildArgument, as the only argument of the command, makes it a child.
+// ChildArgument as the only argument of the command makes it a child.
 const ChildArgument = "child"
 
 // Serve is what a child does: it answers requests until its input ends.

@@ -23,8 +23,10 @@ func cadence() measure.Suite {
 		Time:     30 * time.Millisecond,
 		FullTime: 100 * time.Millisecond,
 		Columns: []measure.Column{
-			{Unit: "factory-calls", Title: "factory calls"}, {Unit: "B/update", Title: "B/update"},
-			{Unit: "ns/op", Title: "time/update"}, {Unit: "B/op", Title: "B/op"},
+			{Unit: "factory-calls", Title: "factory calls"},
+			{Unit: "B/update", Title: "B/update"},
+			{Unit: "ns/op", Title: "time/update"},
+			{Unit: "B/op", Title: "B/op"},
 		},
 	}
 	calls := measure.Chart{Title: "Factory calls in 100 updates, by collections between two"}

@@ -24,8 +24,12 @@ func latency() measure.Suite {
 		Time:     400 * time.Millisecond,
 		FullTime: 2 * time.Second,
 		Columns: []measure.Column{
-			{Unit: "max-ns", Title: "max"}, {Unit: "p50-ns", Title: "p50"}, {Unit: "p99-ns", Title: "p99"}, {Unit: "p99.9-ns", Title: "p99.9"},
-			{Unit: "p99.99-ns", Title: "p99.99"}, {Unit: "reader-resets", Title: "resets by readers"},
+			{Unit: "max-ns", Title: "max"},
+			{Unit: "p50-ns", Title: "p50"},
+			{Unit: "p99-ns", Title: "p99"},
+			{Unit: "p99.9-ns", Title: "p99.9"},
+			{Unit: "p99.99-ns", Title: "p99.99"},
+			{Unit: "reader-resets", Title: "resets by readers"},
 		},
 	}
 	reads := measure.Case{Name: "reads=all", Ours: "PoolSwap", Setup: 150 * time.Millisecond}

@@ -41,19 +41,19 @@ func slab() measure.Suite {
 	}
 }
 
-func loader(name string, make func() dataset.Loader, fresh bool) measure.Rival {
+func loader(name string, newTable func() dataset.Loader, fresh bool) measure.Rival {
 	return measure.Rival{Name: name, Sample: func(config measure.Config) (measure.Sample, error) {
 		text, source, err := dataset.Text(config.Size(slabRecords))
 		if err != nil {
 			return measure.Sample{}, fmt.Errorf("%s: %w", source, err)
 		}
-		table := make()
+		table := newTable()
 		table.Load(text) // a recycled one has its memory before the clock starts
 		runtime.GC()
 		sample := measure.Serial(config.Time, func(w *measure.Stopwatch) (loads int) {
 			for w.Running() {
 				if fresh {
-					table = make()
+					table = newTable()
 				}
 				table.Load(text)
 				loads++
