@@ -36,7 +36,11 @@ func (s *Session) Run(ctx context.Context, run *results.Run) error {
 	defer s.Progress.Done()
 	for i := range s.Suites {
 		suite := &s.Suites[i]
-		if err := s.suite(ctx, suite, run); err != nil {
+		err := s.suite(ctx, suite, run)
+		if ctx.Err() != nil {
+			return context.Cause(ctx) // not what the end of the context has broken
+		}
+		if err != nil {
 			return err
 		}
 		if s.Finished != nil {
@@ -81,9 +85,6 @@ func (s *Session) measureCase(ctx context.Context, current *child, suite *measur
 			rival := &c.Rivals[i]
 			s.Progress.Next(suite, c, rival, round)
 			sample, err := current.sample(request{suite.Name, c.Name, rival.Name, config})
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
 			if err != nil {
 				return fmt.Errorf("suite %s, case %s, %s: %w", suite.Name, c.Name, rival.Name, err)
 			}

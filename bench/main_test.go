@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/session"
+	"github.com/poolswap/poolswap/bench/internal/suites"
+)
+
+// TestMain lets the test binary be the command, so that tests start it as a
+// process and it can start itself as a child.
+func TestMain(m *testing.M) {
+	if os.Getenv("BENCH_TEST_COMMAND") != "" || len(os.Args) == 2 && os.Args[1] == session.ChildArgument {
+		main()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// command returns the command with these arguments, ready to start.
+func command(arguments ...string) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
+	c = exec.Command(os.Args[0], arguments...)
+	c.Env = append(os.Environ(), "BENCH_TEST_COMMAND=1")
+	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
+	c.Stdout, c.Stderr = stdout, stderr
+	return c, stdout, stderr
+}
+
+func exitStatus(t *testing.T, err error) int {
+	t.Helper()
+	var exit *exec.ExitError
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, &exit):
+		return exit.ExitCode()
+	}
+	t.Fatal(err)
+	return 0
+}
+
+func TestBadArgumentsEndTheCommandAtOnce(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name      string
+		arguments []string
+		status    int
+		says      string
+	}{
+		{"an unknown flag", []string{"-fast"}, 2, "flag provided but not defined: -fast"},
+		{"an unknown suite", []string{"-suite", "read,hotswop"}, 2, `there is no suite "hotswop"; there are hotswap, read, `},
+		{"no suite", []string{"-suite", ""}, 2, `there is no suite ""`},
+		{"no sample", []string{"-count", "0"}, 2, "-count 0: at least 1 sample"},
+		{"a count that is no number", []string{"-count", "many"}, 2, `invalid value "many"`},
+		{"a clock that does not run", []string{"-benchtime", "-1s"}, 2, "-benchtime -1s: the clock must run"},
+		{"an argument that is no flag", []string{"hotswap"}, 2, `"hotswap" is not a flag`},
+		{"an output folder without a name", []string{"-o", ""}, 2, "-o needs the name of a folder"},
+		{"an output folder that is a file", []string{"-o", file}, 1, "the results cannot be written"},
+		{"an output folder that cannot be made", []string{"-o", filepath.Join(file, "below")}, 1, "the results cannot be written"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			process, stdout, stderr := command(c.arguments...)
+			if status := exitStatus(t, process.Run()); status != c.status {
+				t.Errorf("exit status %d, want %d", status, c.status)
+			}
+			if !strings.Contains(stderr.String(), c.says) {
+				t.Errorf("says %q, want %q", stderr, c.says)
+			}
+			if stdout.Len() > 0 {
+				t.Errorf("has begun all the same: %s", stdout)
+			}
+		})
+	}
+}
+
+func TestListNamesEachSuite(t *testing.T) {
+	process, stdout, _ := command("-list")
+	if status := exitStatus(t, process.Run()); status != 0 {
+		t.Fatalf("exit status %d", status)
+	}
+	for _, s := range suites.All() {
+		if !strings.Contains(stdout.String(), "\n"+s.Name+" ") && !strings.HasPrefix(stdout.String(), s.Name+" ") {
+			t.Errorf("%s is not listed", s.Name)
+		}
+	}
+}
+
+func TestHelpIsNoError(t *testing.T) {
+	process, _, stderr := command("-h")
+	if status := exitStatus(t, process.Run()); status != 0 || !strings.Contains(stderr.String(), "-benchtime") {
+		t.Errorf("exit status %d, says %s", status, stderr)
+	}
+}
+
+// readResults reads the raw results of a folder and sees to it that the other
+// files are there.
+func readResults(t *testing.T, folder string) *results.Run {
+	t.Helper()
+	f, err := os.Open(filepath.Join(folder, results.File))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	run, err := results.ReadText(f, f.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded, err := os.ReadFile(filepath.Join(folder, "results.json"))
+	if err != nil || !json.Valid(encoded) {
+		t.Errorf("results.json: %v", err)
+	}
+	page, err := os.ReadFile(filepath.Join(folder, "report.html"))
+	if err != nil || !bytes.Contains(page, []byte("</html>")) {
+		t.Errorf("report.html: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(folder, ".*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+	return run
+}
+
+func TestRunWritesAllResults(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "new", "folder")
+	process, stdout, stderr := command("-suite", "cadence", "-count", "2", "-benchtime", "1ms", "-o", folder)
+	if status := exitStatus(t, process.Run()); status != 0 {
+		t.Fatalf("exit status %d: %s", status, stderr)
+	}
+	if stderr.Len() > 0 {
+		t.Errorf("without a terminal, stderr is not silent: %q", stderr)
+	}
+	for _, want := range []string{"collections=3", "factory calls", "targets met", folder} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("stdout lacks %q", want)
+		}
+	}
+	run := readResults(t, folder)
+	for _, s := range run.Series {
+		if s.Suite != "cadence" || len(s.Iterations) != 2 {
+			t.Errorf("%s/%s/%s has %d samples, want 2 of cadence", s.Suite, s.Case, s.Rival, len(s.Iterations))
+		}
+	}
+	if want := 5 * 3; len(run.Series) != want {
+		t.Errorf("%d series, want %d", len(run.Series), want)
+	}
+}
+
+func TestInterruptKeepsResults(t *testing.T) {
+	folder := t.TempDir()
+	process, stdout, stderr := command("-suite", "cadence,pooling", "-count", "3", "-o", folder)
+	pipe, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	process.Stdout = write
+	if err := process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	_ = write.Close()
+	// The tables of cadence come when that suite has ended and pooling runs,
+	// which takes much longer than it takes to read them.
+	buffer := make([]byte, 4096)
+	for !strings.Contains(stdout.String(), "update=bare") {
+		n, err := pipe.Read(buffer)
+		if err != nil {
+			t.Fatalf("ended before the interrupt: %v, %s", err, stderr)
+		}
+		stdout.Write(buffer[:n])
+	}
+	if err := process.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if status := exitStatus(t, process.Wait()); status != 1 {
+		t.Errorf("exit status %d, want 1", status)
+	}
+	if !strings.Contains(stderr.String(), "interrupted; what was measured until then is kept") {
+		t.Errorf("says %q", stderr)
+	}
+	run := readResults(t, folder)
+	if len(run.Find("cadence", "collections=3", "PoolSwap").Iterations) != 3 {
+		t.Error("what was measured before is not there")
+	}
+	page, err := os.ReadFile(filepath.Join(folder, "report.html"))
+	if err != nil || !bytes.Contains(page, []byte("did not come to its end")) {
+		t.Errorf("the report does not say that the run was interrupted: %v", err)
+	}
+}
+
+func TestCommandLineNamesWhatWasMeasured(t *testing.T) {
+	for _, c := range []struct {
+		options options
+		want    string
+	}{
+		{options{count: defaultCount}, ""},
+		{options{count: fullCount, full: true}, "-full"},
+		{options{count: 3, full: true, suites: []string{"read", "slab"}, benchtime: time.Second}, "-full -suite read,slab -count 3 -benchtime 1s"},
+	} {
+		if got := commandLine(c.options); got != c.want {
+			t.Errorf("%s: %q, want %q", fmt.Sprintf("%+v", c.options), got, c.want)
+		}
+	}
+}
