@@ -104,11 +104,16 @@ func newFigure(s *measure.Suite, c measure.Chart, run *results.Run) figureData {
 }
 
 // seriesOf returns what the rivals have shown at the points of a chart. A rival
-// has the same colour in all charts of its suite.
+// has the same colour in all charts of its suite, and ours has the first.
 func seriesOf(s *measure.Suite, c measure.Chart, run *results.Run) []chart.Series {
 	var all []chart.Series
-	for i, rival := range rivalsOf(s, c) {
-		line := chart.Series{Name: rival, Class: fmt.Sprintf("s%d", i%7)}
+	others := 0
+	for _, rival := range rivalsOf(s, c) {
+		line := chart.Series{Name: rival, Class: "s0"}
+		if rival != s.Find(c.Points[0].Case).Ours {
+			line.Class = fmt.Sprintf("s%d", 1+others%6)
+			others++
+		}
 		measured := false
 		for _, p := range c.Points {
 			summary := stats.Of(run.Find(s.Name, p.Case, rival).Values[p.Unit])

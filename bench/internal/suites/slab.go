@@ -20,8 +20,8 @@ func slab() measure.Suite {
 	return measure.Suite{
 		Name:  "slab",
 		Title: "Loading a real table: map of strings or slab, fresh or recycled",
-		About: fmt.Sprintf("A load decodes %d records from a text in memory: Debian's package index where the machine has it, else a synthetic text of the same shape. "+
-			"The map holds a struct of strings for each record; the slab holds all bytes in one slice and all records, by offsets into it, in another, with an index.", slabRecords),
+		About: fmt.Sprintf("A load decodes %d,000 records from a text in memory: Debian's package index where the machine has it, else a synthetic text of the same shape. "+
+			"The map holds a struct of strings for each record; the slab holds all bytes in one slice and all records, by offsets into it, in another, with an index.", slabRecords/1000),
 		Time:     80 * time.Millisecond,
 		FullTime: 400 * time.Millisecond,
 		Columns:  []measure.Column{{Unit: "ns/load", Title: "time/load"}, {Unit: "B/load", Title: "allocated/load"}, {Unit: "allocs/load", Title: "allocs/load"}},

@@ -1,5 +1,7 @@
 package chart
 
+import "slices"
+
 // Bars draws groups of horizontal bars, one group for each point, each bar with
 // its value and a whisker for its interval. The scale of each unit is its own:
 // scales says for each group which scale it is on.
@@ -19,6 +21,9 @@ func Bars(title string, groups []string, scales []string, series []Series) strin
 	var d drawing
 	y := 0.0
 	for g, group := range groups {
+		if !slices.ContainsFunc(series, func(s Series) bool { return finite(s.Points[g].Value) }) {
+			continue
+		}
 		y += head
 		d.text(0, y-6, "group", "start", group)
 		for _, s := range series {
