@@ -3,6 +3,7 @@
 package jitter_test
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -76,7 +77,9 @@ func move(m *jitter.Machine) {
 		defer m.Unpin()
 		return m.Pin()
 	}
-	for first := pin(); pin() == first; {
+	first := pin()
+	for pin() == first {
+		runtime.Gosched()
 	}
 }
 
