@@ -43,37 +43,54 @@ inline reborn(o) {
 #endif
 }
 
-/* pop takes the head of the awaiting list into o, or leaves NONE there. */
+/*
+ * pop takes the head of the awaiting list into o, or leaves NONE there. Under
+ * the mutex its load and its compare-and-swap are one step, for nobody else
+ * changes a link meanwhile; STEPWISE keeps them apart, to check that.
+ */
+#ifdef STEPWISE
 inline pop(o, after) {
-#ifdef POP_WITHOUT_MUTEX	/* planted bug: two pop at a time */
-#define LOCK	true
-#else
-#define LOCK	!mu
-#endif
 	do
 	:: atomic {
-		LOCK -> mu = true;
+#ifndef POP_WITHOUT_MUTEX	/* planted bug: two pop at a time */
+		!mu -> mu = true;
+#endif
+		o = awaiting;
+		after = next[o];
 		if
-		:: awaiting == NONE -> mu = false; break
-		:: else -> o = awaiting; after = next[o]
+#ifdef KEEP_MUTEX	/* planted bug: an early return that does not unlock */
+		:: o == NONE -> break
+#else
+		:: o == NONE -> mu = false; break
+#endif
+		:: o != NONE
 		fi
 	   };
 	   atomic {
-		/* (P3) ownership of o passes to this call */
 		mu = false;
 		if
-		:: awaiting == o ->
+		:: awaiting == o ->	/* (P3) ownership of o passes to this call */
 			awaiting = after;
+			next[o] = NONE;
+			after = NONE;
 			NEVER(twice_in_pool, !IN(queued, o));
 			REMOVE(queued, o);
-			next[o] = NONE;
-			after = 0;
 			break
-		:: else -> o = NONE; after = 0
+		:: awaiting != o -> o = NONE; after = NONE
 		fi
 	   }
 	od
 }
+#else
+inline pop(o, after) {
+	atomic {
+		o = awaiting;		/* (P3) ownership of o passes to this call */
+		awaiting = next[o];
+		next[o] = NONE;
+		REMOVE(queued, o)
+	}
+}
+#endif
 
 /* hand_over pushes o, which the caller owns. */
 inline hand_over(o) {

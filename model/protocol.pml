@@ -90,8 +90,13 @@ hidden byte twice_in_pool;		/* or in the pool and in use */
 hidden byte acquired_not_current;	/* Acquire returned what was not current during the call */
 hidden byte retried_without_update;	/* Acquire went round for another reason */
 hidden byte leaked;			/* drained, but in nobody's hands */
-hidden byte refused;			/* a correct program met a panic */
+hidden byte accused;			/* of a Release too many, and innocent */
+hidden byte refused;			/* another panic in a correct program */
+#ifdef ONLY				/* one of them alone, to see a worse end of a planted bug */
+#define NEVER(flag, condition)	flag = (condition); assert(!ONLY)
+#else
 #define NEVER(flag, condition)	flag = (condition); assert(!flag)
+#endif
 
 #include "memory.pml"
 #include "pool.pml"

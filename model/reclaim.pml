@@ -25,7 +25,7 @@
 		if
 		:: diff == 0
 		:: diff != 0 ->
-			NEVER(refused, diff > 0);
+			NEVER(accused, diff > 0 && SAME_LIFE(OBJECT, life));
 			diff = 0;
 			life = 0;
 			NOT_DRAINED

@@ -145,8 +145,8 @@ get:
 		:: true -> phase[new] = FREE
 #else
 		:: phase[new] == PRIVATE -> phase[new] = FREE
+		:: phase[new] != PRIVATE -> REFUSE
 #endif
-		:: else -> REFUSE
 		fi
 	   };
 	   atomic { keep(new); new = NONE; end_update }
@@ -157,8 +157,8 @@ get:
 		:: true -> phase[new] = LIVE
 #else
 		:: phase[new] == PRIVATE -> phase[new] = LIVE
+		:: phase[new] != PRIVATE -> REFUSE
 #endif
-		:: else -> REFUSE
 		fi
 	   }
 	fi;
