@@ -78,7 +78,7 @@ func (f *faulty) disturb(weather *sync.WaitGroup, through chan struct{}) {
 func (f *faulty) releaseForOthers(objects chan *record) {
 	for obj := range objects {
 		f.look(obj)
-		f.pool.Release(obj)
+		f.forbearing(func() { f.pool.Release(obj) })
 	}
 }
 

@@ -18,7 +18,7 @@ func FuzzConcurrent(f *testing.F) {
 			to := &scripts[i%len(scripts)]
 			*to = append(*to, b)
 		}
-		judge(t, recorder.run(scripts))
+		judge(t, recorder.run(t, scripts))
 		recorder.quiescent(t)
 	})
 }

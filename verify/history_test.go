@@ -130,8 +130,10 @@ func (c *client) empty() {
 }
 
 // run carries out the scripts, each on a goroutine of its own, and returns
-// what happened. The container is empty before and after.
-func (r *recorder) run(scripts []script) []porcupine.Operation {
+// what happened. The container is empty before and after. A client that the
+// pool refuses something fails the test: none of them does anything wrong.
+func (r *recorder) run(t *testing.T, scripts []script) []porcupine.Operation {
+	t.Helper()
 	clients := make([]*client, len(scripts))
 	var done sync.WaitGroup
 	start := make(chan struct{})
@@ -145,7 +147,9 @@ func (r *recorder) run(scripts []script) []porcupine.Operation {
 		clients[i] = c
 		done.Go(func() {
 			<-start
-			c.follow(&s)
+			if out := onAnother(func() { c.follow(&s) }); out != (outcome{}) {
+				t.Errorf("client %d: %+v", i, out)
+			}
 		})
 	}
 	close(start)

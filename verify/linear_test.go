@@ -25,7 +25,7 @@ func TestConcurrentHistoriesAreLinearizable(t *testing.T) {
 				recorder := newRecorder(portable)
 				histories, steps := 0, 0
 				for range rounds(widenedOr(150, 500)) {
-					history := recorder.run(randomScripts(random, clients, size))
+					history := recorder.run(t, randomScripts(random, clients, size))
 					judge(t, history)
 					recorder.quiescent(t)
 					if t.Failed() {

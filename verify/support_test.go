@@ -21,7 +21,7 @@ type tb interface {
 // of it, so that a failing sequence can be made shorter in finite time.
 var patience atomic.Int64
 
-func init() { patience.Store(int64(20 * time.Second)) }
+func init() { patience.Store(int64(10 * time.Second)) }
 
 // eventually waits for what another goroutine or the garbage collector will
 // do, and reports whether it did.
