@@ -57,8 +57,8 @@ func newSmallObject() *smallObject { return &smallObject{n: 1} }
 //go:noinline
 func use(s *smallObject) { s.n++ }
 
-// keptSmall makes an object escape, as one does that is given to somebody.
-var keptSmall *smallObject
+// KeptSmall makes an object escape, as one does that is given to somebody.
+var KeptSmall *smallObject
 
 // smallPool is a pool that a small case uses, or none.
 type smallPool struct {
@@ -100,7 +100,7 @@ func sampleSmall(config measure.Config, p smallPool, objects int, collect bool) 
 			for range objects {
 				s := p.get()
 				use(s)
-				keptSmall = s
+				KeptSmall = s
 				p.put(s)
 				if collect {
 					runtime.GC()
