@@ -44,46 +44,43 @@ inline reborn(o) {
 }
 
 /*
- * pop takes the head of the awaiting list into o, or leaves NONE there. Under
- * the mutex its load and its compare-and-swap are one step, for nobody else
- * changes a link meanwhile; STEPWISE keeps them apart, to check that.
+ * pop takes the head of the awaiting list into o, or leaves NONE there, once
+ * condition is true. Under the mutex its load and its compare-and-swap are one
+ * step, for nobody else changes a link meanwhile; STEPWISE keeps them apart,
+ * to check that.
  */
 #ifdef STEPWISE
-inline pop(o, after) {
-	do
-	:: atomic {
-#ifndef POP_WITHOUT_MUTEX	/* planted bug: two pop at a time */
-		!mu -> mu = true;
-#endif
-		o = awaiting;
-		after = next[o];
-		if
-#ifdef KEEP_MUTEX	/* planted bug: an early return that does not unlock */
-		:: o == NONE -> break
+#define UNLOCKED	(!mu)
+inline pop(o, after, condition) {
+#ifdef POP_WITHOUT_MUTEX	/* planted bug: two pop at a time */
+	atomic { (condition) -> o = awaiting; after = next[o] };
 #else
-		:: o == NONE -> mu = false; break
+	atomic { (condition) && UNLOCKED -> mu = true; o = awaiting; after = next[o] };
 #endif
-		:: o != NONE
-		fi
-	   };
-	   atomic {
+	do
+#ifdef KEEP_MUTEX	/* planted bug: an early return that does not unlock */
+	:: atomic { o == NONE -> break }
+#else
+	:: atomic { o == NONE -> mu = false; break }
+#endif
+	:: atomic {
+		o != NONE && awaiting == o ->	/* (P3) ownership of o passes to this call */
+		awaiting = after;
+		next[o] = NONE;
+		NEVER(twice_in_pool, !IN(queued, o));
+		REMOVE(queued, o);
+		after = NONE;
 		mu = false;
-		if
-		:: awaiting == o ->	/* (P3) ownership of o passes to this call */
-			awaiting = after;
-			next[o] = NONE;
-			after = NONE;
-			NEVER(twice_in_pool, !IN(queued, o));
-			REMOVE(queued, o);
-			break
-		:: awaiting != o -> o = NONE; after = NONE
-		fi
+		break
 	   }
+	:: atomic { o != NONE && awaiting != o -> o = awaiting; after = next[o] }
 	od
 }
 #else
-inline pop(o, after) {
+#define UNLOCKED	true
+inline pop(o, after, condition) {
 	atomic {
+		(condition) ->
 		o = awaiting;		/* (P3) ownership of o passes to this call */
 		awaiting = next[o];
 		next[o] = NONE;
@@ -109,9 +106,9 @@ proctype sweeper() {
 	byte after;
 
 end:	atomic { startable > 0 -> startable-- };
-sweep:	pop(o, after);
+sweep:	pop(o, after, true);
 	if
-	:: atomic { o != NONE -> keep(o); o = NONE; goto sweep }
+	:: atomic { o != NONE && UNLOCKED -> keep(o); o = NONE; goto sweep }
 	:: atomic { o == NONE -> sweeping = false }
 	fi;
 #ifndef SWEEP_WITHOUT_LOOK	/* planted bug: what came last waits for ever */

@@ -55,15 +55,15 @@ inline retire(o) {
 #if defined NO_RETIRING		/* planted bug: live until the fence is over */
 	HEAVY_FENCE;
 	phase[o] = RETIRED
-#elif defined FENCE_BEFORE_RETIRING
+#elif defined FENCE_BEFORE_RETIRING	/* planted bug */
 	HEAVY_FENCE;
 	phase[o] = RETIRING;
 	phase[o] = RETIRED
-#elif defined RETIRED_BEFORE_FENCE
+#elif defined RETIRED_BEFORE_FENCE	/* planted bug */
 	phase[o] = RETIRING;
 	phase[o] = RETIRED;
 	HEAVY_FENCE
-#elif defined NO_MEMBARRIER
+#elif defined NO_MEMBARRIER	/* planted bug */
 	phase[o] = RETIRING;
 	phase[o] = RETIRED
 #elif defined PLAIN_RETIRED	/* planted bug: visible to others after the sums below */
@@ -124,12 +124,11 @@ get:
 #else
 	if
 	:: atomic {
-		clean != 0 ->
+		clean != 0 && UNLOCKED ->
 		take(new);		/* (G1) ownership passes to this call */
 		reborn(new)
 	   }
-	:: clean == 0 ->
-		pop(new, after);
+	:: pop(new, after, clean == 0);
 		if
 		:: atomic { new != NONE -> reborn(new) }
 		:: atomic { new == NONE -> create(new) }
@@ -149,7 +148,7 @@ get:
 #endif
 		fi
 	   };
-	   atomic { keep(new); new = NONE; end_update }
+	   atomic { UNLOCKED -> keep(new); new = NONE; end_update }
 #endif
 	:: atomic {			/* (U1) private to live */
 		if
@@ -185,7 +184,7 @@ swap:
 #define FENCE		true
 #define NOT_DRAINED	old = NONE; end_update
 #include "reclaim.pml"
-	atomic { keep(old); old = NONE; end_update };
+	atomic { UNLOCKED -> keep(old); old = NONE; end_update };
 
 end:	false
 }
