@@ -22,13 +22,12 @@ import "unsafe"
 // Acquire and Load that returns its object, and the Release of an object
 // synchronizes before its reset and its next use.
 type Container[T any, P Object[T]] struct {
-	slot   slot
-	offset uintptr // of Ref in T; constant
-	pool   *Pool[T, P]
+	slot slot
+	pool *Pool[T, P]
 
 	// Readers of the slot should not share its cache lines with whatever the
 	// allocator puts next to it.
-	_ [128 - unsafe.Sizeof(slot{}) - 2*unsafe.Sizeof(uintptr(0))]byte
+	_ [128 - unsafe.Sizeof(slot{}) - unsafe.Sizeof(uintptr(0))]byte
 }
 
 // NewContainer returns a container whose current object is init, which need
@@ -39,8 +38,8 @@ func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P
 		panic("poolswap: NewContainer with a nil Pool")
 	}
 	pool.check("NewContainer")
-	c := &Container[T, P]{pool: pool, offset: pool.offset}
-	c.slot.pool = &pool.recycler
+	c := &Container[T, P]{pool: pool}
+	c.slot.pool, c.slot.offset, c.slot.self = &pool.recycler, pool.offset, &c.slot
 	if init != nil {
 		c.Update(init)
 	}
@@ -58,7 +57,8 @@ func NewEmptyContainer[T any, P Object[T]](pool *Pool[T, P]) *Container[T, P] {
 // which must happen exactly once and may happen on another goroutine. It never
 // blocks.
 func (c *Container[T, P]) Acquire() *T {
-	return (*T)(acquire(&c.slot, c.offset, nil))
+	_, obj := acquire(&c.slot)
+	return (*T)(obj)
 }
 
 // Release gives back an object that Acquire returned; the caller must not
@@ -72,7 +72,7 @@ func (c *Container[T, P]) Acquire() *T {
 // the extra one is found at the latest when the object drains, unless another
 // reader forgot a Release of the same object.
 func (c *Container[T, P]) Release(obj *T) {
-	release(c.slot.pool, unsafe.Pointer(obj), c.offset)
+	release(&c.slot, unsafe.Pointer(obj))
 }
 
 // WithAcquire calls fn with the current object, or with nil if the container
@@ -87,9 +87,7 @@ func (c *Container[T, P]) WithAcquire(fn func(*T)) {
 // GetNew returns an object from the pool for the caller to fill and publish:
 // it is Get of the container's pool.
 func (c *Container[T, P]) GetNew() *T {
-	if c.pool == nil {
-		panicZero("GetNew", "Container", "NewContainer or NewEmptyContainer")
-	}
+	c.slot.check("GetNew")
 	return c.pool.Get()
 }
 
@@ -105,13 +103,11 @@ func (c *Container[T, P]) GetNew() *T {
 // It also panics if the old object turns out to have been released more often
 // than it was acquired; obj is then current and the old object is given up.
 func (c *Container[T, P]) Update(obj *T) {
-	c.slot.update(refOf(obj, c.offset))
+	c.slot.update(refOf(obj, c.slot.offset))
 }
 
 // NewReader returns a [Reader] of the container, for one goroutine.
 func (c *Container[T, P]) NewReader() *Reader[T] {
-	if c.pool == nil {
-		panicZero("NewReader", "Container", "NewContainer or NewEmptyContainer")
-	}
-	return &Reader[T]{current: &c.slot.current, slot: &c.slot, offset: c.offset}
+	c.slot.check("NewReader")
+	return &Reader[T]{current: &c.slot.current, slot: &c.slot}
 }

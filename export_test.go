@@ -38,3 +38,7 @@ func CountRelease[T any, P Object[T]](obj P) {
 	obj.ref().counters.Load().CountReleased(k)
 	seam.Unpin()
 }
+
+// Forge makes obj current in c by the back door, as only a copied container can
+// have it.
+func Forge[T any, P Object[T]](c *Container[T, P], obj P) { c.slot.current.Store(obj.ref()) }

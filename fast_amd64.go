@@ -23,17 +23,26 @@ import (
 // order of the instructions, whatever compiler and flags the rest was built
 // with.
 
-// acquire's last argument is nil. Its place is where the assembly puts the
-// object that it counted on in vain, for acquireOn.
-func acquire(s *slot, offset uintptr, failed *Ref) unsafe.Pointer
+// acquire's first result says nothing. Its place is where the assembly puts the
+// object that it counted on in vain, for acquireOn, whose argument it is.
+func acquire(s *slot) (failed *Ref, obj unsafe.Pointer)
 
-func release(p *recycler, obj unsafe.Pointer, offset uintptr)
+func release(s *slot, obj unsafe.Pointer)
 
-// Where the number of the P is, as the assembly finds it: word mOffset of the
-// goroutine's descriptor points to that of its thread, word pOffset of which
-// points to that of its P, which begins with the number. mOffset is 0 where
-// this is not known; then everything goes through the methods.
-var mOffset, pOffset = seam.WhereP()
+// Where the number of the P is, as the assembly finds it: the word at gM in the
+// goroutine's descriptor points to that of its thread, the word at mP in that
+// to that of its P, which begins with the number.
+const (
+	gM = 48
+	mP = 208
+)
+
+// direct tells whether the runtime has these where it is said here. If not, as
+// with a later version of Go, everything goes through the methods.
+var direct = func() bool {
+	m, p := seam.WhereP()
+	return m == gM && p == mP
+}()
 
 // Constants for the assembler.
 const (
@@ -48,15 +57,15 @@ const (
 
 // acquireOn, releaseOn and releaseLate are where the assembly goes on.
 
-func acquireOn(s *slot, offset uintptr, failed *Ref) unsafe.Pointer {
+func acquireOn(s *slot, failed *Ref) unsafe.Pointer {
 	if failed != nil {
-		return s.acquireAgain(failed, offset)
+		failed.overtaken()
 	}
-	return s.acquire(offset)
+	return s.acquire()
 }
 
-func releaseOn(p *recycler, obj unsafe.Pointer, offset uintptr) { p.release(obj, offset) }
+func releaseOn(s *slot, obj unsafe.Pointer) { s.pool.release(obj, s.offset) }
 
-func releaseLate(_ *recycler, obj unsafe.Pointer, offset uintptr) {
-	(*Ref)(unsafe.Add(obj, offset)).releasedLate()
+func releaseLate(s *slot, obj unsafe.Pointer) {
+	(*Ref)(unsafe.Add(obj, s.offset)).releasedLate()
 }

@@ -3,16 +3,13 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// PNUMBER puts the number of this P in reg, or jumps to none if it cannot be
-// known. It needs one more register.
-#define PNUMBER(reg, tmp, none) \
-	MOVQ	·mOffset(SB), tmp \
-	TESTQ	tmp, tmp \
+// PNUMBER puts the number of this P in reg, or jumps to none if it is not known
+// where to look. Only Go functions call these, and they have g in R14.
+#define PNUMBER(reg, none) \
+	CMPB	·direct(SB), $0 \
 	JEQ	none \
-	MOVQ	(TLS), reg \
-	MOVQ	(reg)(tmp*1), reg \
-	MOVQ	·pOffset(SB), tmp \
-	MOVQ	(reg)(tmp*1), reg \
+	MOVQ	const_gM(R14), reg \
+	MOVQ	const_mP(reg), reg \
 	MOVLQSX	(reg), reg
 
 // STRIPE turns the number of a P in k, which may be beyond the stripes, into
@@ -23,10 +20,10 @@
 	CMOVQGT	tmp, k \
 	SHLQ	$const_countersShift, k
 
-// func acquire(s *slot, offset uintptr, failed *Ref) unsafe.Pointer
-TEXT ·acquire(SB), NOSPLIT, $0-32
+// func acquire(s *slot) (failed *Ref, obj unsafe.Pointer)
+TEXT ·acquire(SB), NOSPLIT, $0-24
 	MOVQ	s+0(FP), AX
-	PNUMBER(CX, DX, on)                     // (A1)
+	PNUMBER(CX, on)                         // (A1)
 	MOVQ	slot_current(AX), BX            // (A2)
 	TESTQ	BX, BX
 	JEQ	on
@@ -38,8 +35,8 @@ TEXT ·acquire(SB), NOSPLIT, $0-32
 validate:
 	CMPQ	BX, slot_current(AX)            // (A4)
 	JNE	undo
-	SUBQ	offset+8(FP), BX
-	MOVQ	BX, ret+24(FP)
+	SUBQ	slot_offset(AX), BX
+	MOVQ	BX, obj+16(FP)
 	RET
 atomically: // the portable way, or no stripe for this P
 	STRIPE(CX, SI, DX)
@@ -49,25 +46,28 @@ atomically: // the portable way, or no stripe for this P
 undo:
 	LOCK // no harm on the asymmetric way, where the stripe is this P's
 	INCQ	const_countersReleased(SI)(CX*1) // (A5)
-	MOVQ	BX, failed+16(FP)
+	MOVQ	BX, failed+8(FP)
+	JMP	·acquireOn(SB)
 on:
+	MOVQ	$0, failed+8(FP)
 	JMP	·acquireOn(SB)
 
-// func release(p *recycler, obj unsafe.Pointer, offset uintptr)
-TEXT ·release(SB), NOSPLIT, $0-24
+// func release(s *slot, obj unsafe.Pointer)
+TEXT ·release(SB), NOSPLIT, $0-16
+	MOVQ	s+0(FP), AX
 	MOVQ	obj+8(FP), BX
 	TESTQ	BX, BX
 	JEQ	on
-	ADDQ	offset+16(FP), BX
-	MOVQ	p+0(FP), AX
-	TESTQ	AX, AX
+	ADDQ	slot_offset(AX), BX
+	MOVQ	slot_pool(AX), DX
+	TESTQ	DX, DX
 	JEQ	on
-	CMPQ	AX, Ref_pool(BX)
+	CMPQ	DX, Ref_pool(BX)
 	JNE	on
 	MOVQ	Ref_counters(BX), SI
 	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R1)
 	JNE	on
-	PNUMBER(CX, DX, on)                     // (R2)
+	PNUMBER(CX, on)                         // (R2)
 	CMPQ	CX, const_countersPlain(SI)
 	JCC	atomically
 	SHLQ	$const_countersShift, CX

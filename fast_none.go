@@ -6,6 +6,6 @@ import "unsafe"
 
 // acquire and release are the methods: this build has no faster way.
 
-func acquire(s *slot, offset uintptr, _ *Ref) unsafe.Pointer { return s.acquire(offset) }
+func acquire(s *slot) (_ *Ref, obj unsafe.Pointer) { return nil, s.acquire() }
 
-func release(p *recycler, obj unsafe.Pointer, offset uintptr) { p.release(obj, offset) }
+func release(s *slot, obj unsafe.Pointer) { s.pool.release(obj, s.offset) }

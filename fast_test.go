@@ -15,7 +15,7 @@ import (
 // the methods do and looks where the assembly counts meanwhile.
 func TestTheAssemblyCountsOnTheStripeOfItsP(t *testing.T) {
 	if !poolswap.HasAssembly() {
-		t.Fatal("the assembly is not in use: procPin of this version of Go is not understood")
+		t.Fatal("the assembly is not in use: the P is elsewhere in this version of Go; see gM and mP")
 	}
 	c := newTableContainer(poolswap.Options[table]{})
 	obj := c.Acquire()

@@ -21,7 +21,7 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 		if obj, err := pool.TryGet(); obj != nil || !errors.Is(err, poolswap.ErrLimit) {
 			t.Errorf("TryGet at the limit returned %p, %v", obj, err)
 		}
-		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free (a forgotten Release? TryGet returns an error instead)"
+		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free: 2 are held by readers, 0 are being reset (a forgotten Release? TryGet returns an error instead)"
 		wantPanic(t, want, func() { pool.Get() })
 		wantPanic(t, want, func() { c.GetNew() })
 		if after := pool.Stats(); after != before {
@@ -39,6 +39,47 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 			t.Errorf("in the end: %+v", s)
 		}
 	})
+}
+
+func TestAnObjectIsLiveUntilDiscardReturns(t *testing.T) {
+	for _, end := range []struct {
+		name string
+		end  func()
+	}{{"returns", func() {}}, {"panics", func() { panic(errHook) }}} {
+		t.Run("Discard "+end.name, func(t *testing.T) {
+			h := newHooked(poolswap.Options[table]{MaxLive: 1, Spares: poolswap.NoSpares})
+			h.onDiscard(func(*table) {
+				if _, err := h.TryGet(); err != poolswap.ErrLimit {
+					t.Errorf("TryGet while the only object is being discarded: %v", err)
+				}
+				end.end()
+			})
+			onAnother(func() { h.Release(h.Get()) })
+			if n := h.discarded.Load(); n != 1 {
+				t.Fatalf("%d objects were discarded", n)
+			}
+			if _, err := h.TryGet(); err != nil {
+				t.Errorf("TryGet afterwards: %v", err)
+			}
+		})
+	}
+}
+
+func TestStatsShowWhatIsBeingReset(t *testing.T) {
+	h := newHooked(poolswap.Options[table]{MaxLive: 1})
+	h.onReset(func(*table) bool {
+		if _, err := h.TryGet(); err != poolswap.ErrLimit {
+			t.Errorf("TryGet while the only object is being reset: %v", err)
+		}
+		if s := h.Stats(); s.Resetting != 1 || s.Live != 1 {
+			t.Errorf("in reset: %+v", s)
+		}
+		return true
+	})
+	h.Release(h.Get())
+	if s := h.Stats(); s.Resetting != 0 || s.Spares != 1 || h.resets.Load() != 1 {
+		t.Errorf("after reset: %+v", s)
+	}
 }
 
 func TestMaxLiveNeverRefusesAnUpdate(t *testing.T) {

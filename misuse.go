@@ -15,12 +15,13 @@ func (r *Ref) panicMisuse(op, problem string) {
 		op, r.pool.typeName, problem, acquired, released))
 }
 
-// checkOwn panics unless ref is an object of this pool, and no copy of one.
+// checkOwn panics unless ref, which has counters, is an object of this pool,
+// and no copy of one.
 func (p *recycler) checkOwn(ref *Ref, op string) {
+	if phaseOf(ref.counters.Load().State.Load()) == unborn { // then the fields of ref are another goroutine's
+		panic(fmt.Sprintf("poolswap: %s of a %s that another goroutine is publishing", op, p.typeName))
+	}
 	if ref.self != uintptr(unsafe.Pointer(ref)) {
-		if ref.self == 0 {
-			panic(fmt.Sprintf("poolswap: %s of a %s that another goroutine is publishing", op, p.typeName))
-		}
 		panic(fmt.Sprintf("poolswap: %s of a copy of a %s (the value was copied after its first use; use the pointer that Get or Acquire returned)", op, p.typeName))
 	}
 	if ref.pool != p {
@@ -52,6 +53,10 @@ func panicUnpublished(op, typeName string) {
 	panic(fmt.Sprintf("poolswap: %s of a %s that was never published (a literal? only Get, Acquire and Update make an object the pool's)", op, typeName))
 }
 
-func panicZero(op, typeName, constructor string) {
+// panicNotMade panics for a Container or a Pool that no constructor made.
+func panicNotMade(op, typeName, constructor string, copied bool) {
+	if copied {
+		panic(fmt.Sprintf("poolswap: %s of a copy of a %s (use the pointer that %s returned)", op, typeName, constructor))
+	}
 	panic(fmt.Sprintf("poolswap: %s of a zero %s (make it with %s)", op, typeName, constructor))
 }

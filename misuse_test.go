@@ -200,6 +200,17 @@ var objectMisuses = []struct {
 		lost: 1,
 	},
 	{
+		name: "Release of an object that was given up",
+		prepare: func(s *scene) func() {
+			obj := s.replaced(1)
+			poolswap.CountRelease(obj)
+			_ = panicOf(s.t, func() { s.c.Release(obj) })
+			return func() { s.c.Release(obj) }
+		},
+		want: "Release of a *poolswap_test.table that the pool gave up, and that nobody holds any more: 2 too many (released twice?) [acquired 1 times, released 3 times]",
+		lost: 1,
+	},
+	{
 		name: "Update of a copy",
 		prepare: func(s *scene) func() {
 			obj := s.c.GetNew()

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"reflect"
 	"unsafe"
-	"weak"
 
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
 // ErrLimit is what TryGet returns when Options.MaxLive objects exist and none
-// is free: readers still hold the old ones. Try again when they have let go.
+// is free: readers still hold the old ones, or one is being reset. Stats tells
+// which; try again when they have let go.
 var ErrLimit = errors.New("poolswap: the pool's limit of live objects is reached")
 
 // Pool holds objects for reuse: a writer takes one with Get, fills it and
@@ -92,7 +92,7 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 	p.maxLive = int64(options.MaxLive)
 	p.spares.clean = make([]*Ref, 0, spares)
 	p.sweepFunc = p.sweep
-	p.self = weak.Make(p)
+	p.self = p
 	if !p.portable {
 		stripe.Asymmetric() // ask the kernel here rather than in the first Get
 	}
@@ -109,7 +109,7 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 func (p *Pool[T, P]) Get() *T {
 	obj, err := p.TryGet()
 	if err != nil {
-		panic(fmt.Sprintf("poolswap: Get from the pool of %s: %d objects are live, as many as Options.MaxLive allows, and none is free (a forgotten Release? TryGet returns an error instead)", p.recycler.typeName, p.recycler.maxLive))
+		panic(fmt.Sprintf("poolswap: Get from the pool of %s: %d objects are live, as many as Options.MaxLive allows, and none is free: %d are held by readers, %d are being reset (a forgotten Release? TryGet returns an error instead)", p.recycler.typeName, p.recycler.maxLive, p.Stats().Retired, p.Stats().Resetting))
 	}
 	return obj
 }
@@ -127,7 +127,7 @@ func (p *Pool[T, P]) TryGet() (*T, error) {
 // it does what [Container.Release] does. Release(nil) does nothing.
 func (p *Pool[T, P]) Release(obj *T) {
 	p.check("Release")
-	release(&p.recycler, unsafe.Pointer(obj), p.offset)
+	p.recycler.release(unsafe.Pointer(obj), p.offset)
 }
 
 // Trim drops the spares, as after a peak, or at the end of a program, when
@@ -151,9 +151,9 @@ func (p *Pool[T, P]) Refs(obj *T) int {
 	return ref.counters.Load().Outstanding()
 }
 
-// check panics for a Pool that NewPool did not make.
+// check panics for a Pool that NewPool did not make, such as a copy.
 func (p *Pool[T, P]) check(op string) {
-	if p.recycler.factory == nil {
-		panicZero(op, "Pool", "NewPool")
+	if p.recycler.self != &p.recycler {
+		panicNotMade(op, "Pool", "NewPool", p.recycler.self != nil)
 	}
 }

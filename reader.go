@@ -25,8 +25,7 @@ type Reader[T any] struct {
 	ref     *Ref               // held, or nil
 	obj     *T                 // the object of ref, or nil
 
-	slot   *slot
-	offset uintptr // of Ref in T; constant
+	slot *slot
 }
 
 // closedSlot is where a closed Reader looks: never empty, and what is in it is
@@ -53,8 +52,9 @@ func (r *Reader[T]) reload() *T {
 	if r.slot == closedSlot {
 		panic("poolswap: Load of a closed Reader")
 	}
-	r.obj = (*T)(acquire(r.slot, r.offset, nil))
-	r.ref = refOf(r.obj, r.offset)
+	_, obj := acquire(r.slot)
+	r.obj = (*T)(obj)
+	r.ref = refOf(r.obj, r.slot.offset)
 	return r.obj
 }
 
@@ -62,7 +62,7 @@ func (r *Reader[T]) reload() *T {
 func (r *Reader[T]) Park() {
 	held := r.obj
 	r.ref, r.obj = nil, nil
-	release(r.slot.pool, unsafe.Pointer(held), r.offset)
+	release(r.slot, unsafe.Pointer(held))
 }
 
 // Close lets go of the object held and ends the use of the Reader. Closing

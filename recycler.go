@@ -28,7 +28,7 @@ type recycler struct {
 	sweeping  seam.Bool // a sweeper runs, or is about to
 	sweepFunc func()    // p.sweep, made once so that starting it does not allocate
 
-	self  weak.Pointer[recycler] // for cleanups, which must not keep the pool alive
+	self  *recycler // tells a copied pool from the original
 	tally tally
 }
 
@@ -102,19 +102,17 @@ func (p *recycler) attach(ref *Ref) bool {
 	}
 	ref.pool = p
 	ref.self = uintptr(unsafe.Pointer(ref))
-	seam.AddCleanup(ref, remains.settle, remains{p.self, counters})
+	seam.AddCleanup(ref, remains.settle, remains{weak.Make(p), counters})
 	counters.State.Store(uint64(private))
 	return true
 }
 
 // revive begins a new life of a discarded object of this pool, as private.
 func (p *recycler) revive(ref *Ref) bool {
-	if ref.pool != p || ref.self != uintptr(unsafe.Pointer(ref)) {
-		return false
-	}
 	state := &ref.counters.Load().State
 	now := state.Load()
-	return phaseOf(now) == discarded && state.CompareAndSwap(now, in(now+nextLife, private))
+	return phaseOf(now) == discarded && ref.pool == p && ref.self == uintptr(unsafe.Pointer(ref)) &&
+		state.CompareAndSwap(now, in(now+nextLife, private))
 }
 
 // recycle resets a free object that the caller owns and keeps or drops it.
@@ -124,14 +122,25 @@ func (p *recycler) recycle(ref *Ref) {
 	}
 }
 
-// scrub runs reset on a free object that the caller owns and reports whether
-// it may be used again. If not it is gone: discarded, or lost to a panic.
+// scrub resets a free object that the caller owns and reports whether it may be
+// used again. If not it is gone: discarded, or lost to a panic.
 func (p *recycler) scrub(ref *Ref) bool {
 	if p.reset == nil {
 		return true
 	}
+	clean := p.runReset(ref)
+	if !clean {
+		p.drop(ref)
+	}
+	return clean
+}
+
+// runReset returns what reset returns. The object is lost if it does not.
+func (p *recycler) runReset(ref *Ref) (clean bool) {
 	returned := false
+	p.tally.resetting.Add(1)
 	defer func() {
+		p.tally.resetting.Add(-1)
 		if !returned {
 			state := &ref.counters.Load().State
 			state.Store(in(state.Load(), lost))
@@ -139,11 +148,8 @@ func (p *recycler) scrub(ref *Ref) bool {
 			p.tally.live.Add(-1)
 		}
 	}()
-	clean := p.reset(ref)
+	clean = p.reset(ref)
 	returned = true
-	if !clean {
-		p.drop(ref)
-	}
 	return clean
 }
 
@@ -151,19 +157,22 @@ func (p *recycler) scrub(ref *Ref) bool {
 func (p *recycler) keep(ref *Ref) {
 	switch {
 	case p.spares.pushClean(ref): // ownership passes to whoever pops it
-	case p.discard == nil && p.maxLive == 0:
+	case p.discard == nil && p.maxLive == 0 && cap(p.spares.clean) > 0:
 		p.overflow.Put(ref)
 	default:
 		p.drop(ref)
 	}
 }
 
-// drop lets go of a free object for good.
+// drop lets go of a free object for good. It is live, with what it owns, until
+// discard has returned or panicked.
 func (p *recycler) drop(ref *Ref) {
 	state := &ref.counters.Load().State
 	state.Store(in(state.Load(), discarded))
-	p.tally.discarded.Add(1)
-	p.tally.live.Add(-1)
+	defer func() {
+		p.tally.discarded.Add(1)
+		p.tally.live.Add(-1)
+	}()
 	if p.discard != nil {
 		p.discard(ref)
 	}

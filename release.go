@@ -1,6 +1,7 @@
 package poolswap
 
 import (
+	"fmt"
 	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
@@ -39,13 +40,13 @@ func (p *recycler) release(obj unsafe.Pointer, offset uintptr) {
 // that it would be wrong to release.
 func (p *recycler) releaseSlow(ref *Ref) {
 	if p == nil {
-		panicZero("Release", "Container or Pool", "NewPool, NewContainer or NewEmptyContainer")
+		panicNotMade("Release", "Container", "NewContainer or NewEmptyContainer", false)
 	}
-	if ref.counters.Load() == nil {
+	counters := ref.counters.Load()
+	if counters == nil {
 		panicUnpublished("Release", p.typeName)
 	}
 	p.checkOwn(ref, "Release")
-	counters := ref.counters.Load()
 	now := counters.State.Load()
 	switch phaseOf(now) {
 	case live, retiring, retired, lost:
@@ -53,6 +54,9 @@ func (p *recycler) releaseSlow(ref *Ref) {
 		counters.CountReleased(k) // (R3)
 		seam.Unpin()
 		ref.releasedLate()
+		if extra := -counters.Outstanding(); phaseOf(now) == lost && extra > 0 { // nobody sums a lost object
+			ref.panicMisuse("Release", fmt.Sprintf("that the pool gave up, and that nobody holds any more: %d too many (released twice?)", extra))
+		}
 	case private:
 		if !counters.State.CompareAndSwap(now, in(now, free)) { // (B1) the owner gives it back
 			ref.panicMisuse("Release", "that another goroutine is publishing or giving back")
@@ -62,8 +66,6 @@ func (p *recycler) releaseSlow(ref *Ref) {
 		ref.panicMisuse("Release", "that is in the pool (released twice?)")
 	case discarded:
 		ref.panicMisuse("Release", "that the pool has discarded (released twice?)")
-	case unborn:
-		ref.panicMisuse("Release", "that another goroutine is publishing")
 	}
 }
 

@@ -9,14 +9,17 @@ import (
 // retire begins the end of an object's life in a container, and reports
 // whether it has ended already: then the object is free and belongs to the
 // caller, who recycles it. The caller has swapped the object out, so nobody
-// else writes its state until (T3).
+// else writes its state until (T3), unless two containers had the object, as
+// only a forged one can.
 func (r *Ref) retire() (drained bool) {
 	counters := r.counters.Load()
-	now := counters.State.Load()
 	tally := &r.pool.tally
-	tally.retired.Add(1)
 
-	counters.State.Store(in(now, retiring)) // (T1) visible before the fence: a release that sees live is seen by the sums
+	now := counters.State.Load()
+	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, in(now, retiring)) { // (T1) visible before the fence: a release that sees live is seen by the sums
+		r.panicMisuse("Update", "that was current here and is not any more (a copied Container?)")
+	}
+	tally.retired.Add(1)
 
 	// (T2) Every validated acquire, and every release that saw live, is
 	// visible after this.

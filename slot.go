@@ -12,63 +12,69 @@ import (
 type slot struct {
 	current seam.Pointer[Ref] // nil while the container is empty
 	pool    *recycler         // nil only in a zero Container
+	offset  uintptr           // of Ref in the object; constant
+
+	self *slot // tells a copied container from the original
 }
 
-// acquire returns the current object, counted, or nil; offset is that of Ref in
-// it. The straight way
-// through it is the whole cost of an Acquire; everything else is in functions
-// of its own, so that nothing is kept on the stack for it.
-func (s *slot) acquire(offset uintptr) unsafe.Pointer {
+// acquire returns the current object, counted, or nil. It goes round again only
+// because an Update completed in between. The straight way through it is the
+// whole cost of an Acquire.
+func (s *slot) acquire() unsafe.Pointer {
 	current := &s.current // a nil s faults here, where a fault is still a panic
-	k := seam.Pin()       // (A1) choose the stripe
-	ref := current.Load() // (A2) a candidate: it may be replaced, drained and recycled from here on
-	if ref == nil {
-		seam.Unpin()
-		return s.acquireEmpty()
-	}
-	counters := ref.counters.Load()
-	counters.CountAcquired(k) // (A3) count, perhaps on an object in a later life
+	for {
+		k := seam.Pin()       // (A1) choose the stripe
+		ref := current.Load() // (A2) a candidate: it may be replaced, drained and recycled from here on
+		if ref == nil {
+			seam.Unpin()
+			return s.acquireEmpty()
+		}
+		counters := ref.counters.Load()
+		counters.CountAcquired(k) // (A3) count, perhaps on an object in a later life
 
-	// (A4) Re-validate; the linearization point of an Acquire. If ref is
-	// current now, its retirement is still to come, and the heavy fence in it
-	// makes (A3) visible to the sums: the reference is real. There is no fence
-	// here: on the asymmetric way no load passes an older load, and the store
-	// of (A3) need not be visible yet; on the portable way (A3) is itself a
-	// fence.
-	if current.Load() == ref {
-		seam.Unpin()
-		return unsafe.Add(unsafe.Pointer(ref), -int(offset))
-	}
+		// (A4) Re-validate; the linearization point of an Acquire. If ref is
+		// current now, its retirement is still to come, and the heavy fence in
+		// it makes (A3) visible to the sums: the reference is real. There is no
+		// fence here: on the asymmetric way no load passes an older load, and
+		// the store of (A3) need not be visible yet; on the portable way (A3)
+		// is itself a fence.
+		if current.Load() == ref {
+			seam.Unpin()
+			return unsafe.Add(unsafe.Pointer(ref), -int(s.offset))
+		}
 
-	// (A5) Undo on the same stripe. This is not a Release: ref may by now be
-	// private, free, or current elsewhere, and that is no misuse.
-	counters.CountReleased(k)
-	seam.Unpin()
-	return s.acquireAgain(ref, offset)
+		// (A5) Undo on the same stripe. This is not a Release: ref may by now
+		// be private, free, or current elsewhere, and that is no misuse.
+		counters.CountReleased(k)
+		seam.Unpin()
+		ref.overtaken()
+	}
 }
 
-// acquireAgain finishes a failed round on behalf of acquire and begins the
-// next. There is a next only because an Update completed in between.
-func (s *slot) acquireAgain(failed *Ref, offset uintptr) unsafe.Pointer {
-	failed.pool.tally.retries.Add(1)
-	failed.slowCheck() // a sum may have met the count that was just undone
-	return s.acquire(offset)
+// overtaken finishes a round of acquire that an Update overtook: a sum may have
+// met the count that was just undone.
+func (r *Ref) overtaken() {
+	r.pool.tally.retries.Add(1)
+	r.slowCheck()
 }
 
 // acquireEmpty is acquire of a container without an object.
 func (s *slot) acquireEmpty() unsafe.Pointer {
-	if s.pool == nil {
-		panicZero("Acquire", "Container", "NewContainer or NewEmptyContainer")
-	}
+	s.check("Acquire")
 	return nil
+}
+
+// check panics for a Container that NewContainer did not make, such as a copy.
+func (s *slot) check(op string) {
+	if s.self != s {
+		panicNotMade(op, "Container", "NewContainer or NewEmptyContainer", s.self != nil)
+	}
 }
 
 // update publishes next, or empties the container, and retires what was
 // current.
 func (s *slot) update(next *Ref) {
-	if s.pool == nil {
-		panicZero("Update", "Container", "NewContainer or NewEmptyContainer")
-	}
+	s.check("Update")
 	if next != nil {
 		s.publish(next)
 	}

@@ -91,6 +91,14 @@ func TestWithoutADiscardHookTheSurplusOverflowsUntilCollected(t *testing.T) {
 	}
 }
 
+func TestNoSparesKeepsNothing(t *testing.T) {
+	pool := newCounting(poolswap.Options[table]{Spares: poolswap.NoSpares})
+	pool.releaseAll(pool.getMany(3))
+	if s := pool.Stats(); s.Live != 0 || s.Discarded != 3 {
+		t.Errorf("after three objects came back: %+v", s)
+	}
+}
+
 func TestTrimDropsTheSpares(t *testing.T) {
 	for _, withHook := range []bool{false, true} {
 		t.Run(fmt.Sprintf("with a discard hook: %t", withHook), func(t *testing.T) {

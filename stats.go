@@ -9,8 +9,9 @@ import "github.com/poolswap/poolswap/internal/stripe"
 //
 // Objects come into being as Created or Adopted and go as Discarded, Lost or
 // Collected; the difference is Live. Of the live ones, Current are in
-// containers, Retired are replaced and still held, Awaiting and Spares are
-// free, and the rest is with writers or in the overflow behind the spares.
+// containers, Retired are replaced and still held, Awaiting, Resetting and
+// Spares are free, and the rest is with writers, in the overflow behind the
+// spares, or in Discard.
 type Stats struct {
 	Created   uint64 // by the factory
 	Adopted   uint64 // came by Update or NewContainer and not from the pool
@@ -18,11 +19,12 @@ type Stats struct {
 	Lost      uint64 // given up: a hook panicked, a Release too many, or a failed fence
 	Collected uint64 // taken by the garbage collector, as from the overflow
 
-	Live     int // Created + Adopted - Discarded - Lost - Collected
-	Current  int // published and not replaced
-	Retired  int // replaced and still held: large or growing, readers hold too long
-	Awaiting int // free, not reset yet
-	Spares   int // free and clean, kept across garbage collections
+	Live      int // Created + Adopted - Discarded - Lost - Collected
+	Current   int // published and not replaced
+	Retired   int // replaced and still held: large or growing, readers hold too long
+	Awaiting  int // free, not reset yet
+	Resetting int // free, in reset at this moment
+	Spares    int // free and clean, kept across garbage collections
 
 	Updates   uint64 // objects published
 	Drained   uint64 // replaced objects whose last reader has let go, or that were given up
@@ -53,6 +55,7 @@ func (p *recycler) stats() Stats {
 		Created:      t.created.Load(),
 		Adopted:      t.adopted.Load(),
 		Live:         int(t.live.Load()),
+		Resetting:    int(t.resetting.Load()),
 		Drained:      t.drained.Load(),
 		Leaked:       t.leaked.Load(),
 		Abandoned:    t.abandoned.Load(),

@@ -72,7 +72,7 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 	}
 	for _, name := range []string{
 		"Created", "Adopted", "Discarded", "Lost", "Collected",
-		"Live", "Current", "Retired", "Awaiting", "Spares",
+		"Live", "Current", "Retired", "Awaiting", "Resetting", "Spares",
 		"Updates", "Drained", "Leaked", "Abandoned",
 		"Retries", "LateReleases", "SlowChecks", "Counting",
 	} {

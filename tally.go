@@ -5,7 +5,8 @@ import "sync/atomic"
 // tally counts what [Stats] shows. None of it is written by a read that meets
 // no update, and the protocol never looks at it, but for live under a limit.
 type tally struct {
-	live atomic.Int64 // objects that exist and are not discarded or lost
+	live      atomic.Int64 // objects that exist and are not discarded or lost
+	resetting atomic.Int64
 
 	created, adopted, discarded, lost, collected atomic.Uint64
 	published, retired, drained                  atomic.Uint64 // retired-drained: replaced and still held

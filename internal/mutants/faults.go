@@ -16,20 +16,20 @@ type edit struct{ old, new string }
 var faults = []fault{
 	{"A3 after A4: counted after the re-validation", "slot.go", []edit{
 		{
-			`	counters.CountAcquired(k) // (A3)`,
-			`	// (A3)`,
+			`		counters.CountAcquired(k) // (A3)`,
+			`		// (A3)`,
 		},
 		{
-			`	if current.Load() == ref {`,
-			`	if current.Load() == ref {
-		counters.CountAcquired(k)`,
+			`		if current.Load() == ref {`,
+			`		if current.Load() == ref {
+			counters.CountAcquired(k)`,
 		},
 		{
-			`	counters.CountReleased(k)
-	seam.Unpin()
-	return s.acquireAgain`,
-			`	seam.Unpin()
-	return s.acquireAgain`,
+			`		counters.CountReleased(k)
+		seam.Unpin()
+		ref.overtaken()`,
+			`		seam.Unpin()
+		ref.overtaken()`,
 		},
 	}},
 	{"A4: no re-validation", "slot.go", []edit{
@@ -40,27 +40,27 @@ var faults = []fault{
 	}},
 	{"A5: no undo", "slot.go", []edit{
 		{
-			`	counters.CountReleased(k)
-	seam.Unpin()
-	return s.acquireAgain`,
-			`	seam.Unpin()
-	return s.acquireAgain`,
+			`		counters.CountReleased(k)
+		seam.Unpin()
+		ref.overtaken()`,
+			`		seam.Unpin()
+		ref.overtaken()`,
 		},
 	}},
 	{"A5: undo through Release", "slot.go", []edit{
 		{
-			`	counters.CountReleased(k)
-	seam.Unpin()
-	return s.acquireAgain`,
-			`	seam.Unpin()
-	ref.pool.release(unsafe.Pointer(ref), 0)
-	return s.acquireAgain`,
+			`		counters.CountReleased(k)
+		seam.Unpin()
+		ref.overtaken()`,
+			`		seam.Unpin()
+		ref.pool.release(unsafe.Pointer(ref), 0)
+		ref.overtaken()`,
 		},
 	}},
 	{"A5: no check after the undo", "slot.go", []edit{
 		{
-			`	failed.slowCheck()`,
-			`	_ = failed`,
+			`	r.slowCheck()`,
+			`	_ = r`,
 		},
 	}},
 	{"U2: the swap is a load and a store", "slot.go", []edit{
@@ -119,8 +119,8 @@ var faults = []fault{
 	}},
 	{"T1: no retiring", "retire.go", []edit{
 		{
-			`	counters.State.Store(in(now, retiring))`,
-			`	// retiring`,
+			`	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, in(now, retiring)) {`,
+			`	if phaseOf(now) != live {`,
 		},
 	}},
 	{"T2: no heavy fence", "retire.go", []edit{
@@ -131,9 +131,9 @@ var faults = []fault{
 	}},
 	{"T2 before T1: the fence before retiring", "retire.go", []edit{
 		{
-			`	counters.State.Store(in(now, retiring))`,
+			`	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, in(now, retiring)) {`,
 			`	_ = counters.HeavyFence()
-	counters.State.Store(in(now, retiring))`,
+	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, in(now, retiring)) {`,
 		},
 		{
 			`if err := counters.HeavyFence(); err != nil {`,
@@ -303,7 +303,7 @@ var faults = []fault{
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{
 		{
-			`	release(r.slot.pool, unsafe.Pointer(held), r.offset)`,
+			`	release(r.slot, unsafe.Pointer(held))`,
 			`	_ = unsafe.Pointer(held)`,
 		},
 	}},

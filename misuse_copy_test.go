@@ -1,0 +1,83 @@
+package poolswap_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+)
+
+func TestACopiedContainerOrPoolIsRefused(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{})
+	c := poolswap.NewContainer(pool, &table{value: 1})
+	dup, dupPool := copyOf(c), copyOf(pool)
+	for op, call := range map[string]func(){
+		"Update of a copy of a Container":    func() { dup.Update(&table{}) },
+		"GetNew of a copy of a Container":    func() { dup.GetNew() },
+		"NewReader of a copy of a Container": func() { dup.NewReader() },
+		"Acquire of a copy of a Container":   func() { copyOf(poolswap.NewEmptyContainer(pool)).Acquire() },
+		"Get of a copy of a Pool":            func() { dupPool.Get() },
+		"Release of a copy of a Pool":        func() { dupPool.Release(&table{}) },
+		"Trim of a copy of a Pool":           func() { dupPool.Trim() },
+		"Refs of a copy of a Pool":           func() { dupPool.Refs(&table{}) },
+		"Stats of a copy of a Pool":          func() { dupPool.Stats() },
+		"NewContainer of a copy of a Pool":   func() { poolswap.NewContainer(dupPool, &table{}) },
+	} {
+		maker := "NewPool"
+		if strings.HasSuffix(op, "Container") {
+			maker = "NewContainer or NewEmptyContainer"
+		}
+		wantPanic(t, "poolswap: "+op+" (use the pointer that "+maker+" returned)", call)
+	}
+	c.WithAcquire(func(obj *table) {
+		if obj.value != 1 {
+			t.Errorf("the original serves %+v", obj)
+		}
+	})
+}
+
+// TestAnObjectInTwoContainersIsRetiredOnce is what stands between a forged
+// container and one object in two writers' hands.
+func TestAnObjectInTwoContainersIsRetiredOnce(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		pool := newTablePool(options)
+		obj := &table{value: 1}
+		c := poolswap.NewContainer(pool, obj)
+		forged := poolswap.NewEmptyContainer(pool)
+		poolswap.Forge(forged, obj)
+
+		c.Update(&table{value: 2}) // obj has drained
+		text := panicOf(t, func() { forged.Update(&table{value: 3}) })
+		const want = "poolswap: Update of a *poolswap_test.table that was current here and is not any more (a copied Container?)"
+		if !strings.HasPrefix(text, want) {
+			t.Errorf("panic text\n got: %s\nwant: %s …", text, want)
+		}
+		if first, second := pool.Get(), pool.Get(); first != obj || second == obj {
+			t.Errorf("Get returned %p and then %p; %p is in the pool once", first, second, obj)
+		}
+	})
+}
+
+// TestOfTwoUpdatesWithOneLiteralOneIsRefused runs under the race detector too,
+// which must find the refusal itself free of races.
+func TestOfTwoUpdatesWithOneLiteralOneIsRefused(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		c := newTableContainer(options)
+		for range 300 {
+			literal := &table{value: 7}
+			var refused [2]any
+			var both sync.WaitGroup
+			for i := range refused {
+				both.Go(func() {
+					defer func() { refused[i] = recover() }()
+					c.Update(literal)
+				})
+			}
+			both.Wait()
+			if (refused[0] == nil) == (refused[1] == nil) {
+				t.Fatalf("the two updates panicked with %v and %v", refused[0], refused[1])
+			}
+		}
+	})
+}
