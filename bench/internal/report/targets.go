@@ -63,7 +63,7 @@ func figure(value float64, unit string) string {
 	switch unit {
 	case "x":
 		return FormatRatio(value)
-	case "allocs/op", "calls", "objects", "resets":
+	case "allocs/op", "maps/op", "calls", "objects", "resets":
 		return Format(value, unit) + " " + unit
 	case "B/op":
 		return Format(value, unit) + "/op"

@@ -2,8 +2,8 @@ package rivals
 
 // Unsynchronized is the limit: objects for one goroutine alone, which fills and
 // reads them without any synchronization. With one copy a fill finds in the
-// caches what the last one left there. With two it finds what any way must find
-// that leaves the old object readable while the new one is filled.
+// caches what the last one left there, but nobody could have read meanwhile.
+// With several, which it fills in turn, the old one stays as it was.
 type Unsynchronized[T any] struct {
 	copies  []*Object[T]
 	current int

@@ -19,8 +19,9 @@ func latency() measure.Suite {
 		Name:  "latency",
 		Title: "Latency of reads while maps of 100,000 entries are swapped",
 		About: "reads: each read, Acquire to Release, is timed by itself while a writer swaps the map 20 times a second; Unsynchronized is what the " +
-			"machine and the clock show without any sharing. last-release: the Release of the last holder of a map that has been replaced, where " +
-			"RWMutexRef runs reset and poolswap does not.",
+			"machine and the clock show without any sharing. last-release: the Release of the last holder of a map that has been replaced. " +
+			"There RWMutexRef empties the map, and PoolSwap starts a goroutine that will; GoStatement is what starting one takes by itself, most of it the " +
+			"system's waking of an idle core. With procs=1 (GOMAXPROCS) there is none to wake.",
 		Time:     400 * time.Millisecond,
 		FullTime: 2 * time.Second,
 		Columns: []measure.Column{
@@ -38,13 +39,9 @@ func latency() measure.Suite {
 			return sampleReads(config, name), nil
 		}})
 	}
-	last := measure.Case{Name: "reads=last-release", Ours: "PoolSwap", Setup: 100 * time.Millisecond}
-	for _, name := range []string{"PoolSwap", "RWMutexRef"} {
-		last.Rivals = append(last.Rivals, measure.Rival{Name: name, Sample: func(config measure.Config) (measure.Sample, error) {
-			return sampleLastRelease(config, name), nil
-		}})
-	}
-	s.Cases = []measure.Case{reads, last}
+	last := lastRelease("reads=last-release", 0, "PoolSwap", "GoStatement", "RWMutexRef")
+	last1 := lastRelease("reads=last-release/procs=1", 1, "PoolSwap", "RWMutexRef")
+	s.Cases = []measure.Case{reads, last, last1}
 	curve := measure.Chart{Kind: measure.Lines, Title: "Time of a read, by percentile"}
 	for _, q := range quantiles {
 		curve.Points = append(curve.Points, measure.Point{Label: strings.TrimPrefix(strings.TrimSuffix(q.unit, "-ns"), "p"), Case: reads.Name, Unit: q.unit})
@@ -52,8 +49,21 @@ func latency() measure.Suite {
 	s.Charts = []measure.Chart{curve, {Title: "Release by the last holder", Points: []measure.Point{
 		{Label: "median", Case: last.Name, Unit: "p50-ns"},
 		{Label: "slowest", Case: last.Name, Unit: "max-ns"},
+		{Label: "median, GOMAXPROCS 1", Case: last1.Name, Unit: "p50-ns"},
+		{Label: "slowest, GOMAXPROCS 1", Case: last1.Name, Unit: "max-ns"},
 	}}}
 	return s
+}
+
+// lastRelease is a case in which procs is the GOMAXPROCS, or 0 for what it is.
+func lastRelease(name string, procs int, names ...string) measure.Case {
+	c := measure.Case{Name: name, Ours: "PoolSwap", Setup: 100 * time.Millisecond}
+	for _, rival := range names {
+		c.Rivals = append(c.Rivals, measure.Rival{Name: rival, Sample: func(config measure.Config) (measure.Sample, error) {
+			return sampleLastRelease(config, rival, procs), nil
+		}})
+	}
+	return c
 }
 
 const swapsPerSecond = 20
@@ -163,14 +173,22 @@ func startSwaps(s rivals.Shared[table], f *rivals.Functions[table]) (stop func()
 
 // sampleLastRelease lets a reader hold each table across the update that
 // replaces it.
-func sampleLastRelease(config measure.Config, rival string) measure.Sample {
+func sampleLastRelease(config measure.Config, rival string, procs int) measure.Sample {
+	if procs > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+	}
 	data := &latencyTable{entries: newEntries(config.Size(tableEntries))}
 	f := data.functions()
 	var s rivals.Shared[table]
-	if rival == "RWMutexRef" {
+	release := timeRelease
+	switch rival {
+	case "RWMutexRef":
 		s = rivals.NewRWMutexRef(f)
-	} else {
+	case "PoolSwap":
 		s = rivals.NewPoolSwap(f, poolswap.Options[rivals.Object[table]]{})
+	case "GoStatement":
+		s = rivals.NewUnsynchronized(f, 2)
+		release = timeGoStatement
 	}
 	rivals.Warm(s, f, 3)
 	runtime.GC()
@@ -181,8 +199,9 @@ func sampleLastRelease(config measure.Config, rival string) measure.Sample {
 			next := s.GetNew()
 			f.Fill(&next.Value)
 			s.Update(next)
-			_ = h.RecordValue(int64(timeRelease(s, held)))
+			_ = h.RecordValue(int64(release(s, held)))
 			operations++
+			runtime.Gosched() // with one processor nobody else runs otherwise
 		}
 		return operations
 	})
@@ -198,6 +217,13 @@ func sampleLastRelease(config measure.Config, rival string) measure.Sample {
 func timeRelease(s rivals.Shared[table], held *rivals.Object[table]) time.Duration {
 	start := time.Now()
 	s.Release(held)
+	return time.Since(start)
+}
+
+// timeGoStatement starts a goroutine in place of a Release.
+func timeGoStatement(rivals.Shared[table], *rivals.Object[table]) time.Duration {
+	start := time.Now()
+	go func() {}()
 	return time.Since(start)
 }
 
