@@ -7,22 +7,23 @@ import (
 	"unsafe"
 )
 
-// Parts calls name for each word of shared state that belongs to obj.
-func (p *Pool[T, P]) Parts(obj *T, name func(at unsafe.Pointer, part string)) {
+// Parts calls label for each word of shared state that belongs to obj, with
+// what says how to call it.
+func (p *Pool[T, P]) Parts(obj *T, label func(at unsafe.Pointer, name func() string)) {
 	counters := refOf(obj, p.offset).counters.Load()
-	name(unsafe.Pointer(&counters.State), "state")
+	label(unsafe.Pointer(&counters.State), func() string { return "state" })
 	for k := range counters.Stripes() {
 		acquired, released := counters.Counts(k)
-		name(unsafe.Pointer(acquired), fmt.Sprintf("acquired[%d]", k))
-		name(unsafe.Pointer(released), fmt.Sprintf("released[%d]", k))
+		label(unsafe.Pointer(acquired), func() string { return fmt.Sprintf("acquired[%d]", k) })
+		label(unsafe.Pointer(released), func() string { return fmt.Sprintf("released[%d]", k) })
 	}
 }
 
-// Shared calls name for each word of shared state that belongs to the pool.
-func (p *Pool[T, P]) Shared(name func(at unsafe.Pointer, part string)) {
-	name(unsafe.Pointer(&p.recycler.spares.mu.Held), "spares")
-	name(unsafe.Pointer(&p.recycler.spares.awaiting), "awaiting")
-	name(unsafe.Pointer(&p.recycler.sweeping), "sweeping")
+// Shared calls label for each word of shared state that belongs to the pool.
+func (p *Pool[T, P]) Shared(label func(at unsafe.Pointer, name func() string)) {
+	label(unsafe.Pointer(&p.recycler.spares.mu.Held), func() string { return "spares" })
+	label(unsafe.Pointer(&p.recycler.spares.awaiting), func() string { return "awaiting" })
+	label(unsafe.Pointer(&p.recycler.sweeping), func() string { return "sweeping" })
 }
 
 // Part returns the container's word of shared state.

@@ -50,7 +50,7 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 	l.pool.Shared(w.Label)
 	for i := range containers {
 		c := &watched{Container: poolswap.NewEmptyContainer(l.pool)}
-		w.Label(c.Part(), fmt.Sprintf("container%d.current", i))
+		w.Label(c.Part(), func() string { return fmt.Sprintf("container%d.current", i) })
 		l.containers = append(l.containers, c)
 		l.update(c, l.get())
 	}
@@ -91,7 +91,9 @@ func (l *lab) get() *specimen {
 		l.Fail("Get returned %s, which is in use", s.name)
 	}
 	s.free = false
-	l.pool.Parts(s, func(at unsafe.Pointer, part string) { l.Label(at, s.name+"."+part) })
+	l.pool.Parts(s, func(at unsafe.Pointer, part func() string) {
+		l.Label(at, func() string { return s.name + "." + part() })
+	})
 	return s
 }
 

@@ -27,7 +27,7 @@ func TestStressWithWindowsWidened(t *testing.T) {
 				seam.Install(nil)
 			})
 			s := newStress(t, poolswap.Options[exhibit]{Portable: portable})
-			s.run(stressDuration(t))
+			s.run(stressDuration(t), bulk{})
 			if !t.Failed() {
 				s.settle()
 			}

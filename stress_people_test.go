@@ -193,17 +193,23 @@ func (s *stress) donate(at label) *exhibit {
 // compose writes on an exhibit of the pool, which belongs to nobody else
 // meanwhile.
 func (s *stress) compose(at label, random *rand.Rand) *exhibit {
-	e := s.pool.Get()
-	if !e.says(poison) {
-		s.fail("Get returned an exhibit that is in use: %x", e.words)
-	}
-	e.write(at.word())
+	e := s.write(at)
 	if random.IntN(8) == 0 {
 		runtime.Gosched()
 	}
 	if !e.says(at.word()) {
 		s.fail("another wrote on the exhibit of author %d: %x", at.author, e.words)
 	}
+	return e
+}
+
+// write writes on an exhibit of the pool.
+func (s *stress) write(at label) *exhibit {
+	e := s.pool.Get()
+	if !e.says(poison) {
+		s.fail("Get returned an exhibit that is in use: %x", e.words)
+	}
+	e.write(at.word())
 	return e
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	places  = 2          // containers, all on one pool
-	authors = places + 1 // one for each container, and one for all
+	places  = 2            // containers, all on one pool
+	authors = 2*places + 1 // one for each container, one for all, and a pusher for each container
 )
 
 // How often the paths that only a race takes must have been taken before a run
@@ -37,6 +37,7 @@ type stress struct {
 	updated [places][authors]atomic.Uint64 // serial of the last Update that returned
 
 	made, donated, discarded atomic.Uint64
+	pairs                    atomic.Uint64 // of Acquire and Release, by sprinters
 
 	begun  time.Time
 	group  sync.WaitGroup
@@ -128,23 +129,18 @@ func (s *stress) start(f func()) {
 	})
 }
 
-// run has everybody work until duration has passed and the rare paths were
-// taken.
-func (s *stress) run(duration time.Duration) {
+// run has everybody work until duration has passed, the rare paths were taken,
+// and the bulk is reached.
+func (s *stress) run(duration time.Duration, size bulk) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	s.begun = time.Now()
-	seed := uint64(0)
-	start := func(who func(int, *rand.Rand), where int) {
-		seed++
-		random := rand.New(rand.NewPCG(seed, 0))
-		s.start(func() { who(where, random) })
+	if !size.alone {
+		s.everybody()
 	}
-	for author := range authors {
-		start(s.author, author)
-	}
-	for place := range places {
-		for _, reader := range []func(int, *rand.Rand){s.passer, s.dweller, s.giver, s.subscriber, s.caller} {
-			start(reader, place)
+	if size != (bulk{}) {
+		for place := range places {
+			s.start(func() { s.sprinter(place, size.sprint) })
+			s.start(func() { s.pusher(place, size.push) })
 		}
 	}
 
@@ -153,7 +149,7 @@ func (s *stress) run(duration time.Duration) {
 		select {
 		case <-s.ended:
 		case <-time.After(wake):
-			if s.seldom() && time.Now().Before(limit) {
+			if s.seldom() && time.Now().Before(limit) || !s.reached(size) {
 				continue
 			}
 			s.end()
@@ -161,6 +157,25 @@ func (s *stress) run(duration time.Duration) {
 		break
 	}
 	s.group.Wait()
+}
+
+// everybody starts one author for each container, one for all, and one reader
+// of each kind for each container.
+func (s *stress) everybody() {
+	seed := uint64(0)
+	start := func(who func(int, *rand.Rand), where int) {
+		seed++
+		random := rand.New(rand.NewPCG(seed, 0))
+		s.start(func() { who(where, random) })
+	}
+	for author := range places + 1 {
+		start(s.author, author)
+	}
+	for place := range places {
+		for _, reader := range []func(int, *rand.Rand){s.passer, s.dweller, s.giver, s.subscriber, s.caller} {
+			start(reader, place)
+		}
+	}
 }
 
 // seldom reports whether some rare path was taken too seldom so far.
@@ -236,7 +251,7 @@ func stressDuration(t *testing.T) time.Duration {
 func TestStress(t *testing.T) {
 	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
 		s := newStress(t, poolswap.Options[exhibit]{Portable: options.Portable})
-		s.run(stressDuration(t))
+		s.run(stressDuration(t), bulk{})
 		if !t.Failed() {
 			s.settle()
 		}

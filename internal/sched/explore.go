@@ -5,6 +5,7 @@ package sched
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/poolswap/poolswap/internal/seam"
 )
@@ -32,9 +33,11 @@ func Explore(config Config, scenario Scenario, limit int) Result {
 	seen := make(map[uint64]struct{})
 	usage := newUsage()
 	var path []branch
+	w := newWorld(config)
+	defer w.crew.disband()
 	for {
 		at := 0
-		w := start(config, scenario, usage, nil)
+		w.start(scenario, usage, nil)
 		choose := func(ways []choice) (int, bool) {
 			if at < len(path) {
 				at++
@@ -81,10 +84,13 @@ func Explore(config Config, scenario Scenario, limit int) Result {
 func Sample(config Config, scenario Scenario, runs, changes int, seed uint64) Result {
 	var result Result
 	length := 64
+	w := newWorld(config)
+	defer w.crew.disband()
+	var path []branch
 	for run := range runs {
 		random := rand.New(rand.NewPCG(seed, uint64(run)))
-		w := start(config, scenario, nil, nil)
-		var path []branch
+		w.start(scenario, nil, nil)
+		path = path[:0]
 		pick := uniform(random)
 		if changes > 0 {
 			pick = priorities(random, changes, length)
@@ -111,23 +117,20 @@ func uniform(random *rand.Rand) func([]choice) int {
 // priorities is PCT. A thread's processor and the buffers are chosen
 // uniformly; a buffer lets a store out with a probability of one in four.
 func priorities(random *rand.Rand, changes, length int) func([]choice) int {
-	priority := make(map[int]int)
-	drops := make(map[int]bool, changes)
+	var priority, drops, threads, buffers []int
 	for range changes {
-		drops[random.IntN(length)] = true
+		drops = append(drops, random.IntN(length))
 	}
 	step, lowest := 0, 0
 	of := func(t *thread) int {
-		p, ok := priority[t.id]
-		if !ok {
-			p = 1 + random.IntN(1<<20)
-			priority[t.id] = p
+		for len(priority) <= t.id {
+			priority = append(priority, 1+random.IntN(1<<20))
 		}
-		return p
+		return priority[t.id]
 	}
 	return func(ways []choice) int {
 		step++
-		var threads, buffers []int
+		threads, buffers = threads[:0], buffers[:0]
 		best := 0
 		for i, way := range ways {
 			switch {
@@ -144,7 +147,7 @@ func priorities(random *rand.Rand, changes, length int) func([]choice) int {
 			return buffers[random.IntN(len(buffers))]
 		}
 		i := threads[random.IntN(len(threads))]
-		if drops[step] {
+		if slices.Contains(drops, step) {
 			lowest--
 			priority[ways[i].thread.id] = lowest
 		}
@@ -152,21 +155,20 @@ func priorities(random *rand.Rand, changes, length int) func([]choice) int {
 	}
 }
 
-// start makes a world and sets up the scenario in it.
-func start(config Config, scenario Scenario, usage *usage, trace *trace) *World {
-	w := newWorld(config, usage, trace)
+// start begins a run and sets up the scenario in it.
+func (w *World) start(scenario Scenario, usage *usage, trace *trace) {
+	w.begin(usage, trace)
 	seam.Install(w)
 	scenario(w)
-	return w
 }
 
 // drive runs the world to its end, or until choose has seen enough.
 func (w *World) drive(choose func([]choice) (int, bool)) {
 	defer seam.Install(nil)
 	defer w.close()
-	var ways []choice
 	for {
-		ways = w.choices(ways[:0])
+		ways := w.choices(w.ways[:0])
+		w.ways = ways
 		if w.ended(ways) {
 			return
 		}
@@ -191,7 +193,9 @@ func (r *Result) count(w *World) {
 // replay makes the failing run again and writes it down.
 func replay(config Config, scenario Scenario, usage *usage, failure error, path []branch) error {
 	t := new(trace)
-	w := start(config, scenario, usage, t)
+	w := newWorld(config)
+	defer w.crew.disband()
+	w.start(scenario, usage, t)
 	at := 0
 	w.drive(func([]choice) (int, bool) {
 		if at == len(path) {

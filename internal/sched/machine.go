@@ -3,6 +3,7 @@
 package sched
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
@@ -28,10 +29,11 @@ func (w *World) announce(op seam.Op, addr unsafe.Pointer) *thread {
 	return t
 }
 
-// wait gives way to the scheduler.
+// wait gives way to the scheduler. It does not return when the run is over.
 func (w *World) wait(t *thread, op seam.Op, addr unsafe.Pointer) {
 	t.op, t.addr = op, addr
-	if !t.yield(struct{}{}) {
+	t.on.pause()
+	if w.ending {
 		panic(unwind{})
 	}
 }
@@ -192,7 +194,7 @@ func (w *World) Stripes() int { return w.config.Stripes }
 func (w *World) letOut(c int) {
 	at := &w.cpus[c]
 	store := at.buffer[0]
-	at.buffer = at.buffer[1:]
+	at.buffer = slices.Delete(at.buffer, 0, 1) // in place: there is one at most of Config.Depth
 	store.count.Raw().Add(1)
 	w.usage.shared(w.words[unsafe.Pointer(store.count)], store.by.id, true)
 	w.rehash(unsafe.Pointer(store.count))

@@ -4,7 +4,6 @@ package sched
 
 import (
 	"fmt"
-	"iter"
 	"runtime/debug"
 	"unsafe"
 
@@ -36,8 +35,8 @@ func (c Config) withDefaults() Config {
 }
 
 // World is one run: its threads, its processors and its memory. A scenario
-// gets a fresh one for each run, makes its objects, which takes no steps, and
-// starts its threads with Go.
+// gets one that knows nothing of earlier runs, makes its objects, which takes
+// no steps, and starts its threads with Start.
 type World struct {
 	config  Config
 	threads []*thread
@@ -46,6 +45,9 @@ type World struct {
 	names   map[uint64]uint64 // addresses of objects, by value, to what stands for them in hashes
 	labels  map[unsafe.Pointer]string
 	atEnd   []func()
+	crew    crew
+	stock   []*word  // of which the first len(words) are in use
+	ways    []choice // of drive
 
 	running *thread // nil while the scenario is set up and while it is checked
 	ending  bool    // threads unwind; nothing is a step any more
@@ -76,7 +78,7 @@ type pending struct {
 	by    *thread
 }
 
-func newWorld(config Config, usage *usage, trace *trace) *World {
+func newWorld(config Config) *World {
 	config = config.withDefaults()
 	return &World{
 		config: config,
@@ -84,23 +86,40 @@ func newWorld(config Config, usage *usage, trace *trace) *World {
 		words:  make(map[unsafe.Pointer]*word),
 		names:  make(map[uint64]uint64),
 		labels: make(map[unsafe.Pointer]string),
-		usage:  usage,
-		trace:  trace,
 	}
+}
+
+// begin forgets the last run, but keeps the room that it took.
+func (w *World) begin(usage *usage, trace *trace) {
+	clear(w.words)
+	clear(w.names)
+	clear(w.labels)
+	for c := range w.cpus {
+		w.cpus[c] = cpu{buffer: w.cpus[c].buffer[:0]}
+	}
+	w.threads, w.atEnd, w.dirty = w.threads[:0], w.atEnd[:0], w.dirty[:0]
+	w.running, w.ending = nil, false
+	w.memory, w.steps, w.failure = 0, 0, nil
+	w.usage, w.trace = usage, trace
 }
 
 // Name says what to call the object at p in traces, and what stands for its
 // address in hashes: addresses differ from run to run.
 func (w *World) Name(p unsafe.Pointer, name string) {
 	w.names[uint64(uintptr(p))] = mixString(name)
-	w.labels[p] = name
+	if w.trace != nil {
+		w.labels[p] = name
+	}
 }
 
-// Label says what to call the word at p in traces. A scenario labels all words
-// that it makes in its set-up: one that a thread is the first to meet is named
-// after the moment, and states that are the same are not known to be.
-func (w *World) Label(p unsafe.Pointer, name string) {
-	w.labels[p] = name
+// Label says what to call the word at p; name is called if there is a trace to
+// write. A scenario labels all words that it makes in its set-up: one that a
+// thread is the first to meet is named after the moment, and states that are
+// the same are not known to be.
+func (w *World) Label(p unsafe.Pointer, name func() string) {
+	if w.trace != nil {
+		w.labels[p] = name()
+	}
 	w.touch(p)
 }
 
@@ -157,9 +176,8 @@ type thread struct {
 	op   seam.Op        // the step that it is about to take
 	addr unsafe.Pointer // and on what
 
-	yield  func(struct{}) bool
-	resume func() (struct{}, bool)
-	stop   func()
+	task func()
+	on   *coroutine // nil before its first step
 }
 
 // Start makes a thread that runs f.
@@ -169,9 +187,7 @@ func (w *World) Start(name string, f func()) {
 	if w.running != nil {
 		t.history = mixString(name) // those that come and go are all alike
 	}
-	w.threads = append(w.threads, t)
-	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
+	t.task = func() {
 		defer func() {
 			t.done = true
 			switch v := recover(); v.(type) {
@@ -183,7 +199,8 @@ func (w *World) Start(name string, f func()) {
 			}
 		}()
 		f()
-	})
+	}
+	w.threads = append(w.threads, t)
 }
 
 // run lets t take the step that it announced and go on to its next.
@@ -193,11 +210,8 @@ func (w *World) run(t *thread) {
 	if t.op != seam.OpCount {
 		t.history = mix(t.history, uint64(t.op)+13) // what comes of it is mixed in when it is known
 	}
-	_, more := t.resume()
+	w.resume(t)
 	w.running = nil
-	if !more {
-		t.done = true
-	}
 	w.rehash(touched)
 	for _, addr := range w.dirty {
 		w.rehash(addr)
@@ -205,11 +219,24 @@ func (w *World) run(t *thread) {
 	w.dirty = w.dirty[:0]
 }
 
-// close ends all threads that have not ended.
+// resume lets t run until it stops before a step, or ends.
+func (w *World) resume(t *thread) {
+	if t.on == nil {
+		t.on = w.crew.take(t.task)
+	}
+	t.on.resume()
+	if t.done {
+		w.crew.giveBack(t.on)
+	}
+}
+
+// close ends all threads that have begun and not ended.
 func (w *World) close() {
 	w.ending = true
 	for _, t := range w.threads {
-		t.stop()
+		if t.on != nil && !t.done {
+			w.resume(t)
+		}
 	}
 }
 
@@ -245,7 +272,8 @@ func (w *World) rehash(addr unsafe.Pointer) {
 func (w *World) touch(addr unsafe.Pointer) *word {
 	at := w.words[addr]
 	if at == nil {
-		at = &word{id: mix(uint64(len(w.words)), 2)}
+		at = w.newWord()
+		at.id = mix(uint64(len(w.words)), 2)
 		if t := w.running; t != nil {
 			at.id, at.late = mix(t.history, uint64(t.id)+3), true
 		}
@@ -253,6 +281,16 @@ func (w *World) touch(addr unsafe.Pointer) *word {
 		w.rehash(addr)
 	}
 	return at
+}
+
+// newWord returns a word that no other run has; runs have dozens each.
+func (w *World) newWord() *word {
+	used := len(w.words)
+	if used >= len(w.stock) {
+		w.stock = append(w.stock, new(word))
+	}
+	*w.stock[used] = word{}
+	return w.stock[used]
 }
 
 // canonical replaces the address of a named object.
