@@ -8,7 +8,8 @@ import "unsafe"
 // the pool when its last reader has let go.
 //
 // A Container is safe for any number of readers and writers at a time. It must
-// not be copied. It is good for one heavy object that is read all the time and
+// not be copied: most methods of a copy panic. A nil one panics like any nil
+// pointer. It is good for one heavy object that is read all the time and
 // replaced now and then; for a value that is cheap to allocate an
 // atomic.Pointer is simpler and reads faster.
 //
@@ -55,7 +56,8 @@ func NewEmptyContainer[T any, P Object[T]](pool *Pool[T, P]) *Container[T, P] {
 // Acquire returns the current object, or nil if the container is empty. The
 // object may be read, and must not be written, until it is given to Release,
 // which must happen exactly once and may happen on another goroutine. It never
-// blocks.
+// blocks. It panics for a zero Container, and, like whoever comes upon it, for
+// an object that was released more often than acquired; see Release.
 func (c *Container[T, P]) Acquire() *T {
 	_, obj := acquire(&c.slot)
 	return (*T)(obj)
@@ -67,10 +69,12 @@ func (c *Container[T, P]) Acquire() *T {
 // given back by its owner, who resets it here. Release(nil) does nothing.
 //
 // It panics, naming the operation and the likely cause, if the object is in
-// the pool, belongs to another pool, was never published, or is a copy. Of two
-// Releases for one Acquire the second is not always known to be wrong at once;
-// the extra one is found at the latest when the object drains, unless another
-// reader forgot a Release of the same object.
+// the pool, belongs to another pool or was never published; if it is a copy,
+// not before the original is being replaced. Of two Releases for one Acquire
+// the second is not always known to be wrong at once; the extra one is found at
+// the latest when the object drains, unless another reader forgot a Release of
+// the same object. Who finds it panics, and that may be another reader's
+// Release or, if an Update overtakes it, Acquire.
 func (c *Container[T, P]) Release(obj *T) {
 	release(&c.slot, unsafe.Pointer(obj))
 }

@@ -7,18 +7,27 @@ import (
 
 // offsetOfRef returns where in a T its Ref is. The rules of Go for promoted
 // methods make it the shallowest embedded one, and the constraint [Object]
-// makes it unique at that depth. NewPool panics where there is none but behind
-// a pointer: several objects could share it.
+// makes sure that there is one and that it is unique at that depth. NewPool
+// panics if it is behind a pointer: several objects could share it.
 func offsetOfRef[T any]() uintptr {
 	type field struct {
-		typ    reflect.Type
-		offset uintptr
+		typ     reflect.Type
+		offset  uintptr
+		pointer bool // offset leads nowhere: there is a pointer on the way
 	}
 	want := reflect.TypeFor[Ref]()
-	for level := []field{{reflect.TypeFor[T](), 0}}; len(level) > 0; {
+	level := []field{{typ: reflect.TypeFor[T]()}}
+search:
+	for len(level) > 0 {
 		var deeper []field
 		for _, at := range level {
+			if at.typ.Kind() == reflect.Pointer {
+				at.typ, at.pointer = at.typ.Elem(), true
+			}
 			if at.typ == want {
+				if at.pointer {
+					break search
+				}
 				return at.offset
 			}
 			if at.typ.Kind() != reflect.Struct {
@@ -26,7 +35,7 @@ func offsetOfRef[T any]() uintptr {
 			}
 			for i := range at.typ.NumField() {
 				if f := at.typ.Field(i); f.Anonymous {
-					deeper = append(deeper, field{f.Type, at.offset + f.Offset})
+					deeper = append(deeper, field{f.Type, at.offset + f.Offset, at.pointer})
 				}
 			}
 		}

@@ -9,11 +9,16 @@ import (
 
 // Types that embed Ref where several objects could share it.
 type (
-	pointerRef       struct{ *poolswap.Ref }
-	inner            struct{ poolswap.Ref }
-	pointerToStruct  struct{ *inner }
-	middle           struct{ *inner }
-	deepPointer      struct{ middle }
+	pointerRef      struct{ *poolswap.Ref }
+	inner           struct{ poolswap.Ref }
+	pointerToStruct struct{ *inner }
+	middle          struct{ *inner }
+	deepPointer     struct{ middle }
+	deeperValue     struct { // the Ref that Go promotes is the pointer, for it is less deep
+		*poolswap.Ref
+		middleByValue
+	}
+	middleByValue    struct{ inner }
 	exactTwiceNested struct{ outer }
 	outer            struct {
 		padding [3]uint64
@@ -29,6 +34,7 @@ func pointerRefusal(t *testing.T, name string, newPool func()) {
 func TestNewPoolRefusesARefEmbeddedByPointer(t *testing.T) {
 	pointerRefusal(t, "pointerRef", func() { poolswap.NewPool(func() *pointerRef { return new(pointerRef) }, nil) })
 	pointerRefusal(t, "pointerToStruct", func() { poolswap.NewPool(func() *pointerToStruct { return new(pointerToStruct) }, nil) })
+	pointerRefusal(t, "deeperValue", func() { poolswap.NewPool(func() *deeperValue { return new(deeperValue) }, nil) })
 	pointerRefusal(t, "deepPointer", func() { poolswap.NewPool(func() *deepPointer { return new(deepPointer) }, nil) })
 }
 

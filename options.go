@@ -42,7 +42,8 @@ type Options[T any] struct {
 	Portable bool
 
 	// Report, if not nil, is told of what no caller can be told of: a *Leak,
-	// a *HookPanic, or that membarrier failed. It is called with no lock held,
+	// a *HookPanic, that membarrier failed, or that an object was released too
+	// often before it was dropped. It is called with no lock held,
 	// by a writer, the sweeper, or a cleanup of the runtime, never by a
 	// reader; it must be safe for concurrent use and must not block for long.
 	//

@@ -50,7 +50,7 @@ type Pool[T any, P Object[T]] struct {
 // Options.Report for who sees the panic. A factory that panics costs nothing;
 // one that returns nil, or an object that is in use, makes Get panic.
 //
-// NewPool panics if factory is nil, or if T embeds Ref by pointer. The first
+// NewPool panics if factory is nil, or if T embeds Ref through a pointer. The first
 // pool of a process asks the kernel for membarrier, which can take tens of
 // milliseconds.
 func NewPool[T any, P Object[T]](factory func() *T, reset func(*T) bool) *Pool[T, P] {
@@ -140,7 +140,8 @@ func (p *Pool[T, P]) Trim() {
 
 // Refs returns how many references to obj are outstanding, for tests and
 // debugging: the value can be out of date when it is returned. It is 0 for nil
-// and for an object that was never handed out or published.
+// and for an object that was never handed out or published, and negative after
+// a Release too many. It panics if obj belongs to another pool or is a copy.
 func (p *Pool[T, P]) Refs(obj *T) int {
 	p.check("Refs")
 	ref := refOf(obj, p.offset)

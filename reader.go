@@ -17,7 +17,9 @@ import (
 // recycling; see [Leak].
 //
 // A Reader belongs to one goroutine at a time and must not be copied. It is
-// made by [Container.NewReader]; the zero Reader is not usable.
+// made by [Container.NewReader]; the zero Reader is not usable: its methods
+// panic like those of a nil pointer. Load, Park and Close can also panic where
+// [Container.Release] does, for a Release too many that they come upon.
 type Reader[T any] struct {
 	_ noCopy
 

@@ -1,6 +1,7 @@
 package poolswap
 
 import (
+	"fmt"
 	"weak"
 
 	"github.com/poolswap/poolswap/internal/stripe"
@@ -33,8 +34,11 @@ func (m remains) settle() {
 	}
 	t.collected.Add(1)
 	t.live.Add(-1)
-	if held := m.counters.Outstanding(); held > 0 {
+	switch held := m.counters.Outstanding(); {
+	case held > 0:
 		t.leaked.Add(1)
 		p.tell(&Leak{Type: p.typeName, Held: held})
+	case held < 0:
+		p.tell(fmt.Errorf("poolswap: a %s that was dropped had been released more often than it was acquired: %d too many (released twice?)", p.typeName, -held))
 	}
 }
