@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -35,7 +36,7 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// errInterrupted is the cause of a run that Ctrl-C ended.
+// errInterrupted is the cause of a run that Ctrl-C, or SIGTERM, ended.
 var errInterrupted = errors.New("interrupted")
 
 // run is the command; it returns the exit status: 2 for wrong flags, 1 for a
@@ -77,12 +78,12 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	return 0
 }
 
-// take runs the session, until its end or Ctrl-C.
+// take runs the session, until its end or an interrupt.
 func take(o options, chosen []measure.Suite, stdout io.Writer, stderr *os.File) (*results.Run, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	interrupts := make(chan os.Signal, 1)
-	signal.Notify(interrupts, os.Interrupt)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
 	defer signal.Stop(interrupts)
 	go func() {
 		<-interrupts

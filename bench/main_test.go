@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -156,47 +155,6 @@ func TestRunWritesAllResults(t *testing.T) {
 	}
 	if want := 5 * 3; len(run.Series) != want {
 		t.Errorf("%d series, want %d", len(run.Series), want)
-	}
-}
-
-func TestInterruptKeepsResults(t *testing.T) {
-	folder := t.TempDir()
-	process, stdout, stderr := command("-suite", "cadence,pooling", "-count", "3", "-o", folder)
-	pipe, write, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	process.Stdout = write
-	if err := process.Start(); err != nil {
-		t.Fatal(err)
-	}
-	_ = write.Close()
-	// The tables of cadence come when that suite has ended and pooling runs,
-	// which takes much longer than it takes to read them.
-	buffer := make([]byte, 4096)
-	for !strings.Contains(stdout.String(), "update=bare") {
-		n, err := pipe.Read(buffer)
-		if err != nil {
-			t.Fatalf("ended before the interrupt: %v, %s", err, stderr)
-		}
-		stdout.Write(buffer[:n])
-	}
-	if err := process.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
-	if status := exitStatus(t, process.Wait()); status != 1 {
-		t.Errorf("exit status %d, want 1", status)
-	}
-	if !strings.Contains(stderr.String(), "interrupted; what was measured until then is kept") {
-		t.Errorf("says %q", stderr)
-	}
-	run := readResults(t, folder)
-	if len(run.Find("cadence", "collections=3", "PoolSwap").Iterations) != 3 {
-		t.Error("what was measured before is not there")
-	}
-	page, err := os.ReadFile(filepath.Join(folder, "report.html"))
-	if err != nil || !bytes.Contains(page, []byte("did not come to its end")) {
-		t.Errorf("the report does not say that the run was interrupted: %v", err)
 	}
 }
 

@@ -19,7 +19,7 @@ const ChildArgument = "child"
 
 // Serve is what a child does: it answers requests until its input ends.
 func Serve(suites []measure.Suite, in io.Reader, out io.Writer) error {
-	signal.Ignore(os.Interrupt) // the parent, which also gets it, decides
+	signal.Ignore(os.Interrupt) // where Ctrl-C is for all processes, the parent decides
 	requests, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var q request
@@ -77,6 +77,7 @@ func start(ctx context.Context, memoryLimit string, stderr io.Writer) (*child, e
 		command.Env = append(command.Env, "GOMEMLIMIT="+memoryLimit)
 	}
 	command.Stderr = stderr
+	command.SysProcAttr = apart
 	stdin, err := command.StdinPipe()
 	if err != nil {
 		return nil, err
