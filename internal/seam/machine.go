@@ -60,15 +60,25 @@ type Machine interface {
 	Stripes() int
 }
 
-var installed atomic.Pointer[Machine]
+var (
+	installed atomic.Pointer[Machine]
+
+	// cleaning is locked while a Machine is installed, and by each cleanup. An
+	// object that was made before may be collected now, and what its cleanup
+	// does would be steps of nobody that the Machine knows.
+	cleaning sync.Mutex
+)
 
 // Install puts m behind the seam, or with nil takes away what is there. It is
 // called while no protocol runs.
 func Install(m Machine) {
 	if m == nil {
-		installed.Store(nil)
+		if installed.Swap(nil) != nil {
+			cleaning.Unlock()
+		}
 		return
 	}
+	cleaning.Lock()
 	installed.Store(&m)
 }
 
@@ -271,11 +281,17 @@ func Stripes() int {
 }
 
 // AddCleanup does nothing under a Machine, which makes and drops objects by
-// the million; else it is runtime.AddCleanup.
+// the million; else it is runtime.AddCleanup, of what waits while there is a
+// Machine.
 func AddCleanup[T, A any](ptr *T, cleanup func(A), arg A) {
-	if machine() == nil {
-		runtime.AddCleanup(ptr, cleanup, arg)
+	if machine() != nil {
+		return
 	}
+	runtime.AddCleanup(ptr, func(arg A) {
+		cleaning.Lock()
+		defer cleaning.Unlock()
+		cleanup(arg)
+	}, arg)
 }
 
 // CanCountPlain is true: the Machine keeps the store buffers.
