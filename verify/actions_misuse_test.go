@@ -88,7 +88,8 @@ func (m *machine) overRelease() bool {
 	return true
 }
 
-// unmade does with what no constructor made, or would make, what is refused.
+// unmade does with what no constructor made, or would make, what is refused:
+// zero values, copies, and pools of impossible options.
 func (m *machine) unmade() bool {
 	type (
 		pool      = poolswap.Pool[record, *record]
@@ -113,6 +114,14 @@ func (m *machine) unmade() bool {
 		{"Stats of a zero Pool", func() { new(pool).Stats() }},
 		{"NewContainer of a zero Pool", func() { poolswap.NewEmptyContainer(new(pool)) }},
 		{"NewContainer with a nil Pool", func() { poolswap.NewEmptyContainer[record](nil) }},
+		{"GetNew of a copy of a Container", func() { copyOf(m.containers[0]).GetNew() }},
+		{"Update of a copy of a Container", func() { copyOf(m.containers[0]).Update(nil) }},
+		{"NewReader of a copy of a Container", func() { copyOf(m.containers[1]).NewReader() }},
+		{"Get of a copy of a Pool", func() { copyOf(m.pool).Get() }},
+		{"Refs of a copy of a Pool", func() { copyOf(m.pool).Refs(nil) }},
+		{"Trim of a copy of a Pool", func() { copyOf(m.pool).Trim() }},
+		{"Stats of a copy of a Pool", func() { copyOf(m.pool).Stats() }},
+		{"NewContainer of a copy of a Pool", func() { poolswap.NewEmptyContainer(copyOf(m.pool)) }},
 		{"with a nil factory", func() { poolswap.NewPool[record](nil, m.reset) }},
 		{"with Options.Spares -2", func() { makePool(options{Spares: -2}) }},
 		{"with Options.MaxLive -1", func() { makePool(options{MaxLive: -1}) }},

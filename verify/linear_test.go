@@ -5,8 +5,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/anishathalye/porcupine"
 )
@@ -14,31 +16,76 @@ import (
 // Acquire and Update are linearizable, and nothing that is held changes or is
 // given to a writer.
 func TestConcurrentHistoriesAreLinearizable(t *testing.T) {
-	const clients, size = 5, 48 // about 200 steps
 	bothWays(t, func(t *testing.T, portable bool) {
-		for _, procs := range []int{1, 2, 8} {
+		begun := time.Now()
+		var all legal
+		for _, procs := range everyProcs {
 			t.Run(fmt.Sprintf("GOMAXPROCS is %d", procs), func(t *testing.T) {
 				withProcs(t, procs)
 				widen(t)
-				seed := rand.Uint64()
-				random := rand.New(rand.NewPCG(seed, 0))
-				recorder := newRecorder(portable)
-				histories, steps := 0, 0
-				for range rounds(widenedOr(150, 500)) {
-					history := recorder.run(t, randomScripts(random, clients, size))
-					judge(t, history)
-					recorder.quiescent(t)
-					if t.Failed() {
-						t.Fatalf("the scripts were those of seed %d", seed)
-					}
-					histories++
-					steps += len(history)
-				}
-				stats := recorder.pool.Stats()
-				t.Logf("%d histories, %d steps on average; %d updates, %d retries, %d late releases", histories, steps/histories, stats.Updates, stats.Retries, stats.LateReleases)
+				all.add(recordAndJudge(t, portable))
 			})
 		}
+		t.Logf("%v, in %v", all, time.Since(begun).Round(time.Second))
 	})
+}
+
+// everyProcs are what GOMAXPROCS is while histories are recorded.
+var everyProcs = []int{1, 2, 8}
+
+// legal counts what was recorded and found legal.
+type legal struct {
+	histories, steps               int
+	updates, retries, lateReleases uint64
+}
+
+func (l *legal) add(more legal) {
+	l.histories += more.histories
+	l.steps += more.steps
+	l.updates += more.updates
+	l.retries += more.retries
+	l.lateReleases += more.lateReleases
+}
+
+func (l legal) String() string {
+	return fmt.Sprintf("%d histories, %d steps on average; %d updates, %d failed validations, %d late releases",
+		l.histories, l.steps/max(l.histories, 1), l.updates, l.retries, l.lateReleases)
+}
+
+// recordAndJudge records histories and fails the test if one is not legal.
+func recordAndJudge(t *testing.T, portable bool) (all legal) {
+	const clients, size = 5, 48 // about 200 steps
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	recorder := newRecorder(portable)
+	for range rounds(histories(t)) {
+		history := recorder.run(t, randomScripts(random, clients, size))
+		judge(t, history)
+		recorder.quiescent(t)
+		if t.Failed() {
+			t.Fatalf("the scripts were those of seed %d", seed)
+		}
+		all.histories++
+		all.steps += len(history)
+	}
+	stats := recorder.pool.Stats()
+	all.updates, all.retries, all.lateReleases = stats.Updates, stats.Retries, stats.LateReleases
+	t.Log(all)
+	return all
+}
+
+// histories is how many are recorded at least, for one way of counting and one
+// GOMAXPROCS. POOLSWAP_HISTORIES says how many for each way of counting.
+func histories(t *testing.T) int {
+	text := os.Getenv("POOLSWAP_HISTORIES")
+	if text == "" {
+		return widenedOr(150, 500)
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("POOLSWAP_HISTORIES: %v", err)
+	}
+	return (n + len(everyProcs) - 1) / len(everyProcs)
 }
 
 // judge fails the test unless the history is one of both models, and writes a

@@ -79,7 +79,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 		reset = nil
 	}
 	m.maxLive = options.MaxLive
-	m.overflows = !m.discards && m.maxLive == 0
+	m.overflows = !m.discards && m.maxLive == 0 && m.spares > 0
 
 	m.pool = poolswap.NewPoolWithOptions(m.factory, reset, options)
 	m.stats.Counting = m.pool.Stats().Counting
@@ -212,9 +212,9 @@ func (m *machine) holds(w *twin) (n int) {
 // letGo strikes one reference to w.
 func (m *machine) letGo(w *twin) { strike(&m.held, w) }
 
-// copyOf returns a copy of obj that go vet does not see being made.
-func copyOf(obj *record) *record {
-	dup := new(record)
-	reflect.ValueOf(dup).Elem().Set(reflect.ValueOf(obj).Elem())
+// copyOf returns a copy that go vet does not see being made.
+func copyOf[T any](original *T) *T {
+	dup := new(T)
+	reflect.ValueOf(dup).Elem().Set(reflect.ValueOf(original).Elem())
 	return dup
 }

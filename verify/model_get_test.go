@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/poolswap/poolswap"
 )
@@ -60,7 +61,11 @@ func (m *model) takeFree(got *record) (*twin, verdict) {
 func (m *model) create(got *record, p plan) (*twin, verdict) {
 	const op = "Get"
 	if m.full() {
-		return nil, verdict{limit: true, text: []string{"poolswap: Get from the pool of *verify_test.record:", "as many as Options.MaxLive allows, and none is free"}}
+		now := m.accounts()
+		return nil, verdict{limit: true, text: []string{
+			fmt.Sprintf("poolswap: Get from the pool of *verify_test.record: %d objects are live, as many as Options.MaxLive allows, and none is free", m.maxLive),
+			fmt.Sprintf("%d are held by readers, %d are being reset", now.Retired, now.Resetting),
+		}}
 	}
 	w := p.again
 	switch {
@@ -143,6 +148,8 @@ func (m *model) forget(w *twin) {
 	m.stats.Collected++
 	if w.acquired > w.released {
 		m.stats.Leaked++
+	}
+	if w.acquired != w.released {
 		m.reports++
 	}
 }
@@ -159,6 +166,10 @@ func (m *model) accounts() poolswap.Stats {
 			s.Current++
 		case retired:
 			s.Retired++
+		case resetting:
+			if m.gated && m.resets {
+				s.Resetting++
+			}
 		}
 	}
 	return s

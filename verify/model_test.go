@@ -124,6 +124,9 @@ func (m *model) release(w *twin) verdict {
 		w.released++
 		m.stats.LateReleases++
 		m.stats.SlowChecks++
+		if extra := w.released - w.acquired; w.place == lost && extra > 0 {
+			return w.misuse(op, fmt.Sprintf("that the pool gave up, and that nobody holds any more: %d too many (released twice?)", extra))
+		}
 		if w.place == retired && w.acquired == w.released {
 			m.stats.Drained++
 			w.place = awaiting
