@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // fault is a small error planted in the source of the protocol: in file each
 // old text, which must be there exactly once, becomes the new one.
 type fault struct {
@@ -10,10 +12,13 @@ type fault struct {
 
 type edit struct{ old, new string }
 
-// faults are what every layer of tests is measured against. The labels are
+// faults are what every layer of tests is measured against.
+var faults = slices.Concat(methodFaults, assemblyFaults)
+
+// methodFaults are planted in the methods. The labels are
 // those of the source; each step they change is there because of what happens
 // without it.
-var faults = []fault{
+var methodFaults = []fault{
 	{"A3 after A4: counted after the re-validation", "slot.go", []edit{
 		{
 			`		counters.CountAcquired(k) // (A3)`,
@@ -165,12 +170,12 @@ var faults = []fault{
 	}},
 	{"S2 after S3: acquired is summed first", "retire.go", []edit{
 		{
-			`	released := counters.Released() // (S2)`,
+			`	released := counters.Released()                     // (S2)`,
 			`	acquired := counters.Acquired()
 	released := counters.Released() // (S2)`,
 		},
 		{
-			`	acquired := counters.Acquired() // (S3)`,
+			`	acquired := counters.Acquired()                     // (S3)`,
 			`	// (S3)`,
 		},
 		{
