@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/sched"
@@ -13,6 +14,11 @@ import (
 
 // larger scenarios are too large to be explored; random schedules sample them.
 var larger = []scenario{
+	{name: "two readers and a writer, two rounds each", containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 2)
+		l.reader(c[0], 2)
+		l.writer(c[0], 2)
+	}},
 	{name: "three readers, two writers", config: sched.Config{CPUs: 3, Stripes: 2, Depth: 3}, containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
 		for range 3 {
 			l.reader(c[0], 3)
@@ -43,11 +49,12 @@ var larger = []scenario{
 	}},
 }
 
-// schedules is how many random runs each larger scenario gets, of each kind.
+// schedules is how many random runs each larger scenario gets: POOLSWAP_SCHEDULES
+// or else as many as a small one.
 func schedules(t *testing.T) int {
 	text := os.Getenv("POOLSWAP_SCHEDULES")
 	if text == "" {
-		return 5_000
+		return schedulesOfSmall
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
@@ -56,15 +63,29 @@ func schedules(t *testing.T) int {
 	return n
 }
 
+const schedulesOfSmall = 5_000 // which are explored anyway
+
 func TestRandomInterleavingsOfLargerScenarios(t *testing.T) {
-	for _, s := range append(larger, scenarios...) {
+	begun := time.Now()
+	runs, steps := 0, 0
+	sample := func(s scenario, n int) {
 		t.Run(s.name, func(t *testing.T) {
-			for changes := range 5 { // 0: every choice uniform; else PCT
-				r := sched.Sample(s.config, s.setUp, schedules(t)/5, changes, 1)
+			const kinds = 5 // 0: every choice uniform; else PCT, with so many changes of priority
+			for changes := range kinds {
+				r := sched.Sample(s.config, s.setUp, n/kinds, changes, 1)
 				if r.Failure != nil {
 					t.Fatal(r.Failure)
 				}
+				runs += r.Runs
+				steps += r.Steps
 			}
 		})
+	}
+	for _, s := range larger {
+		sample(s, schedules(t))
+	}
+	t.Logf("%d schedules of larger scenarios, %d steps, in %v", runs, steps, time.Since(begun).Round(time.Second))
+	for _, s := range scenarios {
+		sample(s, schedulesOfSmall)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/sched"
@@ -169,7 +170,9 @@ func depth(t *testing.T) int {
 }
 
 func TestEveryInterleavingOfSmallScenarios(t *testing.T) {
-	states := 0
+	begun := time.Now()
+	var all sched.Result
+	complete := 0
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
 			limit := depth(t)
@@ -181,8 +184,13 @@ func TestEveryInterleavingOfSmallScenarios(t *testing.T) {
 			if limit == 0 && !r.Complete {
 				t.Error("it was not explored completely")
 			}
-			states += r.States
+			all.States += r.States
+			all.Runs += r.Runs
+			if r.Complete {
+				complete++
+			}
 		})
 	}
-	t.Logf("%d states in all", states)
+	t.Logf("%d of %d scenarios explored completely; %d states, %d runs, in %v",
+		complete, len(scenarios), all.States, all.Runs, time.Since(begun).Round(time.Second))
 }

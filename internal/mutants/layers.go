@@ -26,7 +26,7 @@ var layers = []layer{
 	{"stress", ".", "", []string{"-test.run", "^TestStress"}},
 	{"stress, widened", ".", "poolswapsched", []string{"-test.run", "^TestStress(With|InA)"}},
 	{"scheduler", ".", "poolswapsched", []string{"-test.run", "Interleaving"}},
-	{"sequences", "verify", "poolswapsched", []string{"-test.run", "^(TestEverySequence|FuzzSequence)"}},
+	{"sequences", "verify", "poolswapsched", []string{"-test.short", "-test.run", "^(TestEverySequence|FuzzSequence)"}},
 	{"histories", "verify", "poolswapsched", []string{"-test.run", "^(TestConcurrentHistories|FuzzConcurrent)"}},
 	{"injection", "verify", "poolswapsched", []string{"-test.short", "-test.run", "^TestFaults"}},
 }
