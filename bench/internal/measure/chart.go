@@ -4,6 +4,7 @@ package measure
 type Chart struct {
 	Title  string
 	Kind   Kind
+	Axis   string // what the points of lines are
 	Points []Point
 }
 

@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"strings"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/report/chart"
 	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/rivals"
 	"github.com/poolswap/poolswap/bench/internal/stats"
 	"github.com/poolswap/poolswap/bench/internal/targets"
 )
@@ -16,7 +18,9 @@ import (
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{
+	"spaced": func(name string) string { return strings.ReplaceAll(name, "/", ", ") },
+}).Parse(pageText))
 
 // section is what the page shows of a suite.
 type section struct {
@@ -44,11 +48,13 @@ type targetRow struct{ What, Limit, Measured, Verdict, Class string }
 // WriteHTML writes the report: one page that needs nothing else.
 func WriteHTML(w io.Writer, suites []measure.Suite, run *results.Run) error {
 	data := struct {
-		Run      *results.Run
-		Tally    string
-		Targets  []targetRow
-		Sections []section
-	}{Run: run}
+		Run       *results.Run
+		Headlines []headline
+		Ways      []rivals.Way
+		Tally     string
+		Targets   []targetRow
+		Sections  []section
+	}{Run: run, Headlines: headlines(run), Ways: rivals.Ways}
 	judged := targets.Of(run)
 	data.Tally = Tally(judged)
 	for _, t := range judged {
@@ -96,7 +102,7 @@ func newFigure(s *measure.Suite, c measure.Chart, run *results.Run) figureData {
 		f.SVG = template.HTML(chart.Bars(c.Title, labels, units, series)) // every text in it is escaped
 		return f
 	}
-	f.SVG = template.HTML(chart.Lines(c.Title, labels, series, func(v float64) string { return Format(v, units[0]) }))
+	f.SVG = template.HTML(chart.Lines(c.Title, c.Axis, labels, series, func(v float64) string { return Format(v, units[0]) }))
 	for i, line := range series {
 		f.Legend = append(f.Legend, legendEntry{line.Name, template.HTML(chart.Mark(i, line.Class))})
 	}
@@ -131,17 +137,17 @@ func seriesOf(s *measure.Suite, c measure.Chart, run *results.Run) []chart.Serie
 
 // rivalsOf returns the rivals of all cases of a chart, in order.
 func rivalsOf(s *measure.Suite, c measure.Chart) []string {
-	var rivals []string
+	var names []string
 	seen := make(map[string]bool)
 	for _, p := range c.Points {
 		if of := s.Find(p.Case); of != nil {
 			for _, rival := range of.Rivals {
 				if !seen[rival.Name] {
 					seen[rival.Name] = true
-					rivals = append(rivals, rival.Name)
+					names = append(names, rival.Name)
 				}
 			}
 		}
 	}
-	return rivals
+	return names
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/poolswap/poolswap/bench/internal/report"
 	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/rivals"
 	"github.com/poolswap/poolswap/bench/internal/suites"
 )
 
@@ -126,6 +127,53 @@ func TestPageStandsAlone(t *testing.T) {
 				t.Errorf("%v in %.80s", err, drawing)
 				break
 			}
+		}
+	}
+}
+
+// TestPageSaysWhatIsCompared: every way to share that has a figure is explained
+// to somebody who has not heard of it.
+func TestPageSaysWhatIsCompared(t *testing.T) {
+	explained := make(map[string]bool)
+	for _, way := range rivals.Ways {
+		explained[way.Name] = true
+	}
+	for _, s := range suites.All() {
+		if s.Name == "pooling" || s.Name == "slab" {
+			continue // compare other things, and say what
+		}
+		for _, c := range s.Cases {
+			for _, rival := range c.Rivals {
+				if !explained[rival.Name] && !strings.Contains(s.About, rival.Name) {
+					t.Errorf("%s, %s: nothing says what %s is", s.Name, c.Name, rival.Name)
+				}
+			}
+		}
+	}
+}
+
+func TestHeadlineThatMayBeChanceSaysSo(t *testing.T) {
+	for _, c := range []struct {
+		ours   []float64
+		chance bool
+	}{
+		{[]float64{5, 5.1, 5.2, 5.3, 5.4, 5.5}, false},
+		{[]float64{5, 9, 12, 21, 30, 16}, true},
+	} {
+		run := new(results.Run)
+		for i, ns := range c.ours {
+			run.Get("read", "procs=1/goroutines=1/writer=none", "PoolSwap").Add(1, map[string]float64{"ns/op": ns})
+			run.Get("read", "procs=1/goroutines=1/writer=none", "RWMutexRef").Add(1, map[string]float64{"ns/op": 20 + float64(i)/10})
+		}
+		var page bytes.Buffer
+		if err := report.WriteHTML(&page, suites.All(), run); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(page.String(), "when one goroutine reads") {
+			t.Errorf("%v: no headline", c.ours)
+		}
+		if got := strings.Contains(page.String(), "the difference may be chance"); got != c.chance {
+			t.Errorf("%v against 20: chance is %v", c.ours, got)
 		}
 	}
 }

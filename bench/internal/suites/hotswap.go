@@ -22,8 +22,8 @@ func hotswap() measure.Suite {
 			"Unsynchronized is no way to share, but the limit: each goroutine fills and reads a map of its own. " +
 			"Unsynchronized+1 is the limit with as many maps as a way needs that leaves the old one readable: one more in all. " +
 			"Go's maps split a part of themselves in 1 of some 400 fills, whoever shares them; that is 80 KiB, and shows in B/op here and there.",
-		Time:     100 * time.Millisecond,
-		FullTime: 400 * time.Millisecond,
+		Time:     80 * time.Millisecond,
+		FullTime: 300 * time.Millisecond,
 		Columns:  []measure.Column{{Unit: "ns/op", Title: "time/op"}, {Unit: "B/op", Title: "B/op"}, {Unit: "allocs/op", Title: "allocs/op"}, {Unit: "maps/op", Title: "maps made/op"}},
 	}
 	for _, percent := range []int{1, 10, 50} {

@@ -24,7 +24,7 @@ func read() measure.Suite {
 	}
 	for _, writer := range []string{"none", "1000"} {
 		for _, procs := range []int{1, 2} {
-			chart := measure.Chart{Kind: measure.Lines, Title: fmt.Sprintf("Time per read and core by goroutines, GOMAXPROCS %d, %s", procs, map[string]string{"none": "no writer", "1000": "1,000 swaps/s"}[writer])}
+			chart := measure.Chart{Kind: measure.Lines, Axis: "goroutines", Title: fmt.Sprintf("Time per read and core by goroutines, GOMAXPROCS %d, %s", procs, map[string]string{"none": "no writer", "1000": "1,000 swaps/s"}[writer])}
 			for _, goroutines := range []int{1, 2, 4, 8} {
 				c := measure.Case{
 					Name: fmt.Sprintf("procs=%d/goroutines=%d/writer=%s", procs, goroutines, writer),

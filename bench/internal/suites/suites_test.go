@@ -121,4 +121,7 @@ func TestShareOfWritesIsExact(t *testing.T) {
 	if ratio := ten.Values["B/op"] / one.Values["B/op"]; ratio < 9 || ratio > 11 {
 		t.Errorf("ten times the share of writes allocates %.2f times as much", ratio)
 	}
+	if made := one.Values["maps/op"]; made != 0.01 {
+		t.Errorf("%v maps made per operation where 1 %% are writes", made)
+	}
 }

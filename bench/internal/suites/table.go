@@ -2,6 +2,7 @@ package suites
 
 import (
 	"strconv"
+	"sync/atomic"
 
 	"github.com/poolswap/poolswap/bench/internal/rivals"
 )
@@ -12,16 +13,24 @@ type table = map[string]string
 
 const tableEntries = 100_000
 
-// entries are the keys and values that tables are filled with. They are made
-// once: what is measured is how a table is replaced, not how strings are made.
+// entries are the keys and values that tables are filled with: what is measured
+// is how a table is replaced, not how strings are made.
 type entries struct{ keys, values []string }
 
+// lastEntries are those asked for last, of which all samples of a process can
+// have the same.
+var lastEntries atomic.Pointer[entries]
+
 func newEntries(n int) *entries {
+	if e := lastEntries.Load(); e != nil && len(e.keys) == n {
+		return e
+	}
 	e := &entries{make([]string, n), make([]string, n)}
 	for i := range n {
 		e.keys[i] = "key-" + strconv.Itoa(i)
 		e.values[i] = "value-" + strconv.Itoa(i)
 	}
+	lastEntries.Store(e)
 	return e
 }
 

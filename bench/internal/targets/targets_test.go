@@ -75,6 +75,22 @@ func TestWorstCellDecides(t *testing.T) {
 	}
 }
 
+func TestAMapThatSplitsIsNotTheContainersAllocation(t *testing.T) {
+	run := new(results.Run)
+	add(run, "hotswap", "writes=50%/limit=50MiB", "PoolSwap", "B/op", 630, 0, 640, 620)
+	if got := find(t, run, "hot swap, bytes"); got.Verdict != targets.Met || got.Measured != 0 {
+		t.Errorf("0 B/op in one sample: %+v", got)
+	}
+}
+
+func TestOneMapMadeIsOneTooMany(t *testing.T) {
+	run := new(results.Run)
+	add(run, "hotswap", "writes=1%/limit=512MiB", "PoolSwap", "maps/op", 0, 0, 0, 0.0001, 0, 0)
+	if got := find(t, run, "hot swap, maps made"); got.Verdict != targets.NotMet {
+		t.Errorf("a map made in one sample: %+v", got)
+	}
+}
+
 func TestOneResetByAReaderIsOneTooMany(t *testing.T) {
 	run := new(results.Run)
 	add(run, "latency", "reads=all", "PoolSwap", "reader-resets", 0, 0, 0, 1, 0, 0)

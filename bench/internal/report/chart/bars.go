@@ -7,7 +7,7 @@ import "slices"
 // scales says for each group which scale it is on.
 func Bars(title string, groups []string, scales []string, series []Series) string {
 	const (
-		left, right = 104.0, 64.0 // room for names and values
+		left, right = 114.0, 64.0 // room for names and values
 		row, head   = 15.0, 20.0
 	)
 	largest := make(map[string]float64)

@@ -7,12 +7,13 @@ import (
 )
 
 // Lines draws a line for each series over equidistant points, on a logarithmic
-// scale. format writes the values beside the grid.
-func Lines(title string, points []string, series []Series, format func(float64) string) string {
+// scale. axis says what the points are; format writes the values beside the
+// grid.
+func Lines(title, axis string, points []string, series []Series, format func(float64) string) string {
 	const (
 		left, right = 52.0, 12.0
-		top, bottom = 10.0, 22.0
-		height      = 260.0
+		top, bottom = 10.0, 36.0
+		height      = 274.0
 	)
 	low, high := bounds(series)
 	if low > high {
@@ -33,8 +34,9 @@ func Lines(title string, points []string, series []Series, format func(float64) 
 		d.text(left-5, y(tick)+4, "label", "end", format(tick))
 	}
 	for i, point := range points {
-		d.text(x(i), height-6, "label", "middle", point)
+		d.text(x(i), height-20, "label", "middle", point)
 	}
+	d.text((left+width-right)/2, height-4, "label", "middle", axis)
 	for n, s := range series {
 		var path strings.Builder
 		step := "M"
