@@ -24,7 +24,7 @@ type bulk struct {
 // longTurns are about as long for sprinters as for pushers, so that of the
 // processors each kind gets its share, and so long that the others, who give
 // way all the time, leave them most of it.
-var longTurns = bulk{sprint: 1 << 14, push: 1 << 8}
+var longTurns = bulk{sprint: 1 << 13, push: 1 << 8}
 
 // reached reports whether the run has done as much as it was asked for.
 func (s *stress) reached(size bulk) bool {
@@ -115,6 +115,6 @@ func (s *stress) inBulk(size bulk) {
 func TestStressInBulk(t *testing.T) {
 	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
 		s := newStress(t, poolswap.Options[exhibit]{Portable: options.Portable})
-		s.inBulk(ask(t, longTurns, 10_000_000, 100_000))
+		s.inBulk(ask(t, longTurns, 4_000_000, 100_000))
 	})
 }
