@@ -38,7 +38,11 @@ func layerNames() (names []string) {
 	return names
 }
 
+// choose returns the layers that are named, or all.
 func choose(names string) ([]layer, error) {
+	if names == "" {
+		return layers, nil
+	}
 	var chosen []layer
 	for name := range strings.SplitSeq(names, ",") {
 		found := false

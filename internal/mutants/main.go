@@ -22,7 +22,7 @@ import (
 )
 
 func main() {
-	names := flag.String("layers", strings.Join(layerNames(), ","), "the layers to run, separated by commas")
+	names := flag.String("layers", "", "the layers to run, separated by commas: all, or some of "+strings.Join(layerNames(), ", "))
 	only := flag.String("run", "", "plant only faults whose name contains this")
 	into := flag.String("into", "", "the file to put the table into")
 	list := flag.Bool("list", false, "only see that every fault can be planted")
