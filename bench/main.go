@@ -58,8 +58,9 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 		return 1
 	}
 
+	others := results.WatchOthers()
 	measured, err := take(o, o.chosen(all), stdout, stderr)
-	measured.Partial = err != nil
+	measured.Partial, measured.Others = err != nil, others()
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "bench: %v; what was measured until then is kept\n", err)
 	}
@@ -74,7 +75,7 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	if err := report.WriteTargets(stdout, measured); err != nil {
 		return 1
 	}
-	_, _ = fmt.Fprintf(stdout, "\nreport: %s\n", absolute(written))
+	_, _ = fmt.Fprintf(stdout, "\n%sreport: %s\n", report.Others(measured), absolute(written))
 	return 0
 }
 

@@ -12,9 +12,10 @@ import (
 const alone = "procs=1/goroutines=1/writer=none"
 
 func source() *figures.Source {
-	run := &results.Run{Machine: results.Machine{CPU: "a CPU", Cores: 2, OS: "linux", Arch: "amd64", Go: "go1.26"}, Started: "2026-01-02T03:04:05Z", Command: "go run"}
+	run := &results.Run{Machine: results.Machine{CPU: "a CPU", Cores: 2, OS: "linux", Arch: "amd64", Go: "go1.26"}, Started: "2026-01-02T03:04:05Z", Command: "go run", Others: 0.02}
 	for _, ns := range []float64{5, 5.1, 4.9} {
-		run.Get("read", alone, "PoolSwap").Add(1, map[string]float64{"ns/op": ns})
+		run.Get("read", alone, "PoolSwap").Add(1, map[string]float64{"ns/op": ns, "core-ns/op": ns / 2})
+		run.Get("read", "procs=1/goroutines=2/writer=none", "PoolSwap").Add(1, map[string]float64{"ns/op": ns + 1})
 		run.Get("read", alone, "RWMutexRef").Add(1, map[string]float64{"ns/op": 4 * ns})
 	}
 	return &figures.Source{Suites: suites.All(), Run: run}
@@ -27,7 +28,9 @@ func TestUpdateWritesWhatCheckAccepts(t *testing.T) {
 		{"a ratio", "<!-- figure: read/" + alone + "/RWMutexRef:PoolSwap ns/op --><!-- /figure -->", "-->4x<!--"},
 		{"a table", "<!-- figures: bench/results read rivals=PoolSwap,RWMutexRef -->\nold\n<!-- /figures -->", "| procs=1, goroutines=1, writer=none | 5 ns | 20 ns |"},
 		{"a table of ratios", "<!-- figures: bench/results read ratio rivals=RWMutexRef -->\n<!-- /figures -->", "| 4x |"},
-		{"the machine", "<!-- figures: bench/results machine --><!-- /figures -->", "a CPU, 2 cores, linux/amd64, go1.26; `go run`, 2026-01-02"},
+		{"a row for each unit", "<!-- figures: bench/results read unit=ns/op,core-ns/op rivals=PoolSwap -->\n<!-- /figures -->", "writer=none: time/op | 5 ns |\n| procs=1, goroutines=1, writer=none: per core | 2.50 ns |"},
+		{"two cases", "<!-- figures: bench/results read case=goroutines=1/,goroutines=2/ rivals=PoolSwap -->\n<!-- /figures -->", "| procs=1, goroutines=1, writer=none | 5 ns |\n| procs=1, goroutines=2, writer=none | 6 ns |"},
+		{"the machine", "<!-- figures: bench/results machine --><!-- /figures -->", "a CPU, 2 cores, linux/amd64, go1.26; `go run`, 2026-01-02, others had 2 % of the processors"},
 		{"the targets", "<!-- figures: bench/results targets --><!-- /figures -->", "| 0.25x | met |"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

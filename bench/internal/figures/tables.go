@@ -39,9 +39,12 @@ func (s *Source) table(what string) (string, error) {
 
 // machine says where and how the figures were measured.
 func (s *Source) machine() string {
-	m := s.Run.Machine
-	return fmt.Sprintf("%s, %d cores, %s/%s, %s; `%s`, %.10s; raw figures in [bench/results](https://github.com/poolswap/poolswap/tree/main/bench/results).\n",
-		m.CPU, m.Cores, m.OS, m.Arch, m.Go, s.Run.Command, s.Run.Started)
+	m, others := s.Run.Machine, ""
+	if s.Run.Others >= 0 {
+		others = fmt.Sprintf(", others had %.0f %% of the processors", 100*s.Run.Others)
+	}
+	return fmt.Sprintf("%s, %d cores, %s/%s, %s; `%s`, %.10s%s; raw figures in [bench/results](https://github.com/poolswap/poolswap/tree/main/bench/results).\n",
+		m.CPU, m.Cores, m.OS, m.Arch, m.Go, s.Run.Command, s.Run.Started, others)
 }
 
 // summary is the table that a README shows: the hot swap, and reads at one and
@@ -51,35 +54,30 @@ func (s *Source) summary() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	alone, err := s.table("bench/results read case=procs=1/goroutines=1/writer=none")
+	reads, err := s.table("bench/results read case=procs=1/goroutines=1/writer=none,procs=2/goroutines=2/writer=none")
 	if err != nil {
 		return "", err
 	}
-	two, err := s.table("bench/results read case=procs=2/goroutines=2/writer=none")
-	if err != nil {
-		return "", err
-	}
-	rows := strings.SplitAfter(two, "\n")
-	return "\nTime per operation, " + s.machine() + "\n" + swap + "\n" + alone + rows[len(rows)-2], nil
+	return "\nTime per operation, " + s.machine() + "\n" + swap + "\n" + reads, nil
 }
 
 // options choose what a table of a suite shows.
 type options struct {
-	unit   string
-	cases  string   // only those whose name has this in it
+	units  []string
+	cases  []string // only those whose name has one of these in it
 	rivals []string // nil: all of the first case
 	ratio  bool     // ratios to ours in place of values
 }
 
 func parse(words []string, suite *measure.Suite) (options, error) {
-	o := options{unit: suite.Columns[0].Unit}
+	o := options{units: []string{suite.Columns[0].Unit}, cases: []string{""}}
 	for _, word := range words {
 		key, value, _ := strings.Cut(word, "=")
 		switch key {
 		case "unit":
-			o.unit = value
+			o.units = strings.Split(value, ",")
 		case "case":
-			o.cases = value
+			o.cases = strings.Split(value, ",")
 		case "rivals":
 			o.rivals = strings.Split(value, ",")
 		case "ratio":
@@ -91,41 +89,61 @@ func parse(words []string, suite *measure.Suite) (options, error) {
 	return o, nil
 }
 
-// matrix returns a table with a row for each case and a column for each rival.
+// matrix returns a table with a row for each case, or each unit of each, and a
+// column for each rival.
 func (s *Source) matrix(suite *measure.Suite, o options) (string, error) {
 	var b strings.Builder
 	for i := range suite.Cases {
 		c := &suite.Cases[i]
-		if !strings.Contains(c.Name, o.cases) {
+		if !slices.ContainsFunc(o.cases, func(part string) bool { return strings.Contains(c.Name, part) }) {
 			continue
 		}
-		ours := s.Run.Find(suite.Name, c.Name, c.Ours).Values[o.unit]
-		if len(ours) == 0 {
-			continue // a case without this unit, or not measured
-		}
-		if o.rivals == nil {
-			for _, rival := range c.Rivals {
-				o.rivals = append(o.rivals, rival.Name)
+		for _, unit := range o.units {
+			ours := s.Run.Find(suite.Name, c.Name, c.Ours).Values[unit]
+			if len(ours) == 0 {
+				continue // a case without this unit, or not measured
 			}
-		}
-		if b.Len() == 0 {
-			_, _ = fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(o.rivals, " | "), strings.Repeat("--:|", len(o.rivals)))
-		}
-		_, _ = fmt.Fprintf(&b, "| %s |", strings.ReplaceAll(c.Name, "/", ", "))
-		for _, rival := range o.rivals {
-			values := s.Run.Find(suite.Name, c.Name, rival).Values[o.unit]
-			if o.ratio {
-				_, _ = fmt.Fprintf(&b, " %s |", report.FormatRatio(stats.Compare(values, ours).Median))
-			} else {
-				_, _ = fmt.Fprintf(&b, " %s |", report.Format(stats.Of(values).Median, o.unit))
+			if o.rivals == nil {
+				for _, rival := range c.Rivals {
+					o.rivals = append(o.rivals, rival.Name)
+				}
 			}
+			if b.Len() == 0 {
+				_, _ = fmt.Fprintf(&b, "| | %s |\n|---|%s\n", strings.Join(o.rivals, " | "), strings.Repeat("--:|", len(o.rivals)))
+			}
+			_, _ = fmt.Fprintf(&b, "| %s |", o.label(suite, c, unit))
+			for _, rival := range o.rivals {
+				_, _ = fmt.Fprintf(&b, " %s |", o.cell(s.Run.Find(suite.Name, c.Name, rival).Values[unit], ours, unit))
+			}
+			b.WriteByte('\n')
 		}
-		b.WriteByte('\n')
 	}
 	if b.Len() == 0 {
-		return "", fmt.Errorf("the results hold no %s for it", o.unit)
+		return "", fmt.Errorf("the results hold no %s for it", strings.Join(o.units, ", "))
 	}
 	return b.String(), nil
+}
+
+// label heads a row.
+func (o *options) label(suite *measure.Suite, c *measure.Case, unit string) string {
+	name := strings.ReplaceAll(c.Name, "/", ", ")
+	if len(o.units) == 1 {
+		return name
+	}
+	for _, column := range suite.Columns {
+		if column.Unit == unit {
+			unit = column.Title
+		}
+	}
+	return name + ": " + unit
+}
+
+// cell is the figure of one rival.
+func (o *options) cell(values, ours []float64, unit string) string {
+	if o.ratio {
+		return report.FormatRatio(stats.Compare(values, ours).Median)
+	}
+	return report.Format(stats.Of(values).Median, unit)
 }
 
 // value returns an inline figure: "suite/case/rival unit", or

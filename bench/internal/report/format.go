@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/poolswap/poolswap/bench/internal/results"
 )
 
 // Format writes a value with its unit, to three digits, as tables and charts
@@ -22,6 +24,22 @@ func Format(value float64, unit string) string {
 	}
 	return digits(value)
 }
+
+// Others says in a line what share of the processors' time went to others, and
+// nothing where that is not known.
+func Others(run *results.Run) string {
+	if run.Others < 0 {
+		return ""
+	}
+	text := fmt.Sprintf("%.0f%% of the processors' time went to other programs", 100*run.Others)
+	if run.Others > quiet {
+		text += ": times are too long, and ratios uncertain"
+	}
+	return text + "\n"
+}
+
+// quiet is the share of others up to which a machine counts as quiet.
+const quiet = 0.05
 
 // FormatRatio writes a ratio.
 func FormatRatio(ratio float64) string {

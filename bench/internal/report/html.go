@@ -49,12 +49,13 @@ type targetRow struct{ What, Limit, Measured, Verdict, Class string }
 func WriteHTML(w io.Writer, suites []measure.Suite, run *results.Run) error {
 	data := struct {
 		Run       *results.Run
+		Others    string
 		Headlines []headline
 		Ways      []rivals.Way
 		Tally     string
 		Targets   []targetRow
 		Sections  []section
-	}{Run: run, Headlines: headlines(run), Ways: rivals.Ways}
+	}{Run: run, Others: Others(run), Headlines: headlines(run), Ways: rivals.Ways}
 	judged := targets.Of(run)
 	data.Tally = Tally(judged)
 	for _, t := range judged {

@@ -152,6 +152,21 @@ func TestPageSaysWhatIsCompared(t *testing.T) {
 	}
 }
 
+func TestBusyMachineIsToldFromAQuietOne(t *testing.T) {
+	for _, c := range []struct {
+		others float64
+		want   string
+	}{
+		{-1, ""},
+		{0.013, "1% of the processors' time went to other programs\n"},
+		{0.2, "20% of the processors' time went to other programs: times are too long, and ratios uncertain\n"},
+	} {
+		if got := report.Others(&results.Run{Others: c.others}); got != c.want {
+			t.Errorf("%v: %q, want %q", c.others, got, c.want)
+		}
+	}
+}
+
 func TestHeadlineThatMayBeChanceSaysSo(t *testing.T) {
 	for _, c := range []struct {
 		ours   []float64

@@ -7,6 +7,7 @@ type Run struct {
 	Machine Machine   `json:"machine"`
 	Started string    `json:"started"` // RFC 3339
 	Command string    `json:"command"`
+	Others  float64   `json:"others"`            // share of the processors' time that others had, or -1
 	Partial bool      `json:"partial,omitempty"` // the run was interrupted or failed
 	Series  []*Series `json:"series"`
 }

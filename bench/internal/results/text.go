@@ -46,6 +46,7 @@ func (r *Run) config() []benchfmt.Config {
 	keys := []string{
 		"goos", m.OS, "goarch", m.Arch, "pkg", "github.com/poolswap/poolswap/bench", "cpu", m.CPU,
 		"cores", strconv.Itoa(m.Cores), "go", m.Go, "counting", m.Counting, "started", r.Started, "command", r.Command,
+		"others", strconv.FormatFloat(r.Others, 'f', 3, 64),
 	}
 	var config []benchfmt.Config
 	for i := 0; i < len(keys); i += 2 {
@@ -84,6 +85,10 @@ func (r *Run) add(result *benchfmt.Result) error {
 			Go: result.GetConfig("go"), Counting: result.GetConfig("counting"),
 		}
 		r.Started, r.Command = result.GetConfig("started"), result.GetConfig("command")
+		r.Others = -1
+		if others, err := strconv.ParseFloat(result.GetConfig("others"), 64); err == nil {
+			r.Others = others
+		}
 	}
 	full := result.Name.String()
 	suite, rest, ok := strings.Cut(full, "/")
