@@ -1,55 +1,43 @@
 /*
- * The memory and the processors: x86-TSO. Each CPU that has a stripe has a
- * buffer of stores that nobody else sees yet, oldest first. Only the plain
- * increments of the asymmetric way go through it; everything else is a locked
- * instruction, which waits until the stores of its own goroutine are visible.
+ * The memory and the processors: x86-TSO. Each CPU has a buffer of stores that
+ * nobody else sees yet, oldest first. Only the plain increments of the
+ * asymmetric way go through it; everything else is a locked instruction, which
+ * waits until the stores of its own CPU are visible. The portable way has no
+ * buffers: PORTABLE.
  *
  * An entry is an increment, not a value: a stripe has one writer at a time, so
- * value and increment say the same. It carries its reader because a goroutine
- * that leaves its CPU does so through the scheduler's locked instructions:
- * its own stores are visible before it runs elsewhere, those of the goroutine
- * that follows it on the old CPU need not be.
+ * value and increment say the same. Whoever sums is not pinned, yet no buffer
+ * is read by its own CPU: README.md says why.
+ *
+ * MIGRATING readers run on any of CPUS processors, and on another one each time
+ * they are pinned. Else each has a CPU of its own, which allows more than any
+ * placement on fewer does: README.md says why.
  */
 
-#ifdef PORTABLE
+#if defined PORTABLE
 #define BUFFERS_EMPTY	true
+#define VISIBLE(me)	true
 #else
 
-byte buffer[CPUS*DEPTH];	/* 0: no entry */
-bool pinned[CPUS];		/* somebody is pinned there: nobody else runs */
+#ifdef MIGRATING
+#define BUFFERS		CPUS
+#else
+#define BUFFERS		READERS
+#endif
+
+byte buffer[BUFFERS*DEPTH];	/* NONE: no entry */
 
 #define ENTRY(me, o, which)	((me)*16 + (o)*2 + (which))
 #define SLOT(c, i)		buffer[(c)*DEPTH+(i)]
-#define EMPTY(c)		(SLOT(c, 0) == 0)
-#define FULL(c)			(SLOT(c, DEPTH-1) != 0)
-#define MY(c, i, me)		(SLOT(c, i) != 0 && SLOT(c, i)/16 == me)
-#define THE(c, i, o, which)	(SLOT(c, i)%16 == (o)*2 + (which))
+#define EMPTY(c)		(SLOT(c, 0) == NONE)
+#define FULL(c)			(SLOT(c, DEPTH-1) != NONE)
 
-#if DEPTH == 1
-#define MINE(c, me)		MY(c, 0, me)
-#define PENDING(c, o, which)	THE(c, 0, o, which)
-#elif DEPTH == 2
-#define MINE(c, me)		(MY(c, 0, me) || MY(c, 1, me))
-#define PENDING(c, o, which)	(THE(c, 0, o, which) + THE(c, 1, o, which))
+#if BUFFERS == 1
+#define BUFFERS_EMPTY	EMPTY(0)
+#elif BUFFERS == 2
+#define BUFFERS_EMPTY	(EMPTY(0) && EMPTY(1))
 #else
-#define MINE(c, me)		(MY(c, 0, me) || MY(c, 1, me) || MY(c, 2, me))
-#define PENDING(c, o, which)	(THE(c, 0, o, which) + THE(c, 1, o, which) + THE(c, 2, o, which))
-#endif
-
-/* VISIBLE: the stores of reader me are; true after any of its fences.
-   ELSEWHERE(c): those on all CPUs but c are, so it may run on c. */
-#if CPUS == 1
-#define VISIBLE(me)		(!MINE(0, me))
-#define ELSEWHERE(c, me)	true
-#define BUFFERS_EMPTY		EMPTY(0)
-#elif CPUS == 2
-#define VISIBLE(me)		(!MINE(0, me) && !MINE(1, me))
-#define ELSEWHERE(c, me)	(!MINE(1-(c), me))
-#define BUFFERS_EMPTY		(EMPTY(0) && EMPTY(1))
-#else
-#define VISIBLE(me)		(!MINE(0, me) && !MINE(1, me) && !MINE(2, me))
-#define ELSEWHERE(c, me)	(!MINE(((c)+1)%3, me) && !MINE(((c)+2)%3, me))
-#define BUFFERS_EMPTY		(EMPTY(0) && EMPTY(1) && EMPTY(2))
+#define BUFFERS_EMPTY	(EMPTY(0) && EMPTY(1) && EMPTY(2))
 #endif
 
 /* store puts an entry behind those in the buffer of c, which is not full. */
@@ -57,10 +45,10 @@ inline store(c, e) {
 	if
 	:: EMPTY(c) -> SLOT(c, 0) = e
 #if DEPTH > 1
-	:: !EMPTY(c) && SLOT(c, 1) == 0 -> SLOT(c, 1) = e
+	:: !EMPTY(c) && SLOT(c, 1) == NONE -> SLOT(c, 1) = e
 #endif
 #if DEPTH > 2
-	:: !EMPTY(c) && SLOT(c, 1) != 0 -> SLOT(c, 2) = e
+	:: !EMPTY(c) && SLOT(c, 1) != NONE -> SLOT(c, 2) = e
 #endif
 	fi
 }
@@ -73,127 +61,151 @@ inline drain(c, i) {
 #if DEPTH > 1
 	if
 	:: i == 0 -> SLOT(c, 0) = SLOT(c, 1)
-	:: else
+	:: i != 0
 	fi;
 #endif
 #if DEPTH > 2
 	if
 	:: i <= 1 -> SLOT(c, 1) = SLOT(c, 2)
-	:: else
+	:: i > 1
 	fi;
 #endif
-	SLOT(c, DEPTH-1) = 0;
-	COUNT((leaving%16)/2, c, leaving%2)++;
+	SLOT(c, DEPTH-1) = NONE;
+	if
+	:: leaving%2 == ACQUIRED -> show_acquired((leaving%16)/2, c)
+	:: leaving%2 == RELEASED -> show_released((leaving%16)/2, c)
+	fi;
 	leaving = 0
 }
-#endif /* PORTABLE */
-
-#ifdef PLAIN_RETIRED
-byte late_retired;		/* the one store of a writer that can be pending */
-#endif
 
 /* The hardware: at any time the oldest store of a CPU may become visible. */
 proctype memory() {
 end:
 	do
-#ifndef PORTABLE
 	:: d_step { !EMPTY(0) -> drain(0, 0) }
-#if CPUS > 1
+#if BUFFERS > 1
 	:: d_step { !EMPTY(1) -> drain(1, 0) }
 #endif
-#if CPUS > 2
+#if BUFFERS > 2
 	:: d_step { !EMPTY(2) -> drain(2, 0) }
 #endif
 #ifdef OUT_OF_ORDER	/* planted bug: as on arm64, a younger store overtakes */
-	:: d_step { SLOT(0, 1) != 0 -> drain(0, 1) }
-#if CPUS > 1
-	:: d_step { SLOT(1, 1) != 0 -> drain(1, 1) }
+	:: d_step { SLOT(0, 1) != NONE -> drain(0, 1) }
+	:: d_step { SLOT(1, 1) != NONE -> drain(1, 1) }
 #endif
-#endif
-#endif
-#ifdef PLAIN_RETIRED
+#ifdef PLAIN_RETIRED	/* planted bug: the writers are not alone in this buffer */
 	:: d_step { late_retired != NONE -> phase[late_retired] = RETIRED; late_retired = NONE }
 #endif
-	:: false -> skip
 	od
 }
+#endif /* PORTABLE */
 
+/*
+ * Where a goroutine runs. A CPU passes from one to another with locked
+ * instructions, so its buffer has stores of one goroutine only; and whoever
+ * leaves a CPU leaves no store behind.
+ */
+#ifdef MIGRATING
+
+bool pinned[CPUS];		/* somebody is pinned there: nobody else runs */
+
+#define MINE(c, me)	(!EMPTY(c) && SLOT(c, 0)/16 == (me))
+#if CPUS == 2
+#define VISIBLE(me)	(!MINE(0, me) && !MINE(1, me))
+#define ELSEWHERE(c, me) MINE(1-(c), me)
+#else
+#define VISIBLE(me)	(!MINE(0, me) && !MINE(1, me) && !MINE(2, me))
+#define ELSEWHERE(c, me) (MINE(((c)+1)%3, me) || MINE(((c)+2)%3, me))
+#endif
+#define MAY_RUN(c, me)	(!pinned[c] && !ELSEWHERE(c, me) && (EMPTY(c) || MINE(c, me)))
+
+/*
+ * pin leaves in k where the goroutine runs next; where o is not NONE it will
+ * count on o at once, and waits for room.
+ */
+#define ROOM(c, o)	((o) == NONE || !FULL(c))
+inline pin(k, me, o) {
+	if
+	:: MAY_RUN(0, me) && ROOM(0, o) -> k = 0
+	:: MAY_RUN(1, me) && ROOM(1, o) -> k = 1
+#if CPUS > 2
+	:: MAY_RUN(2, me) && ROOM(2, o) -> k = 2
+#endif
+	fi;
+	pinned[k] = true
+}
+
+inline unpin(k) {
+	pinned[k] = false;
+	k = 0
+}
+
+#else
+#ifndef PORTABLE
+#define VISIBLE(me)	EMPTY(me)
+#endif
+inline pin(k, me, o) {
+	skip
+}
+inline unpin(k) {
+	skip
+}
+#endif
+
+/*
+ * The steps (A3), (A5) and (R3) on stripe c: plainly, or with a locked
+ * instruction on the overflow and where the object counts the portable way.
+ */
 #ifdef FENCE_FAILS
 bool failing;			/* membarrier has failed: new objects count the portable way */
 byte portable;			/* the objects that do, a set */
-#define PLAIN(o)	(!(portable & (1 << (o))))
+#define PLAIN(o)	(!IN(portable, o))
+#define ATOMIC(o)	IN(portable, o)
+#elif defined OVERFLOW
+#define PLAIN(o)	true
+#define ATOMIC(o)	true
 #else
 #define PLAIN(o)	true
+#define ATOMIC(o)	false
 #endif
 
-/*
- * count adds one to a counter of stripe k, where its goroutine is pinned. The
- * portable way needs no pin: any stripe will do for anybody.
- */
-#ifdef PORTABLE
-#define MAY_PIN(k, me)		true
-#define MAY_COUNT(k, me, o)	true
-#define PIN(k)			skip
-#define UNPIN(k)		skip
-#define FENCED(me)		true
-#else
-#define MAY_PIN(k, me)		(!pinned[k] && ELSEWHERE(k, me))
-#define MAY_COUNT(k, me, o)	(k == CPUS || (PLAIN(o) -> !FULL(k) : VISIBLE(me)))
-#define PIN(k)			pinned[k] = true
-#ifdef OVERFLOW
-#define UNPIN(k)		if :: k < CPUS -> pinned[k] = false :: else fi
-#else
-#define UNPIN(k)		pinned[k] = false
-#endif
-#define FENCED(me)		VISIBLE(me)
-#endif
-
-#ifdef PORTABLE
-inline count(k, me, o, which) {
-	COUNT(o, k, which)++
+#if defined PORTABLE
+inline count_acquired(c, who, o) {
+	show_acquired(o, c)
+}
+inline count_released(c, who, o) {
+	show_released(o, c)
 }
 #else
-inline count(k, me, o, which) {
+inline count_acquired(c, who, o) {
 	if
-	:: k < CPUS && PLAIN(o) -> store(k, ENTRY(me, o, which))
-	:: else -> COUNT(o, k, which)++
-	fi
-}
-#endif
-
-/*
- * choose_cpu leaves in k where the goroutine runs next, and pins it there; it
- * waits for room in the buffer if o, which it will count on at once, is not
- * NONE. CPUs are alike: the first of all to be chosen is number 0.
- */
-#define ROOM(k, me, o)		(o == NONE || MAY_COUNT(k, me, o))
-
-inline choose_cpu(k, me, o) {
-	if
-	:: MAY_PIN(0, me) && ROOM(0, me, o) -> k = 0; PIN(0)
-#if CPUS > 1
-	:: begun > 0 && MAY_PIN(1, me) && ROOM(1, me, o) -> k = 1; PIN(1)
-#endif
-#if CPUS > 2
-	:: begun > 0 && MAY_PIN(2, me) && ROOM(2, me, o) -> k = 2; PIN(2)
-#endif
-#ifdef OVERFLOW
-	:: FENCED(me) -> k = CPUS
+	:: PLAIN(o) && !FULL(c) -> store(c, ENTRY(who, o, ACQUIRED))
+#if defined FENCE_FAILS || defined OVERFLOW
+	:: ATOMIC(o) && VISIBLE(who) -> show_acquired(o, c)
 #endif
 	fi
 }
+inline count_released(c, who, o) {
+	if
+	:: PLAIN(o) && !FULL(c) -> store(c, ENTRY(who, o, RELEASED))
+#if defined FENCE_FAILS || defined OVERFLOW
+	:: ATOMIC(o) && VISIBLE(who) -> show_released(o, c)
+#endif
+	fi
+}
+#endif
 
 /*
  * heavy_fence is membarrier: every CPU fences at some moment of the call, in
  * any order. A CPU has fenced when its buffer was seen empty.
  */
+#ifndef PORTABLE
 #define BOTH(c, d)	if :: EMPTY(c) -> EMPTY(d) :: EMPTY(d) -> EMPTY(c) fi
-#if defined PORTABLE
-#define HEAVY_FENCE	skip
-#elif CPUS == 1
+#if BUFFERS == 1
 #define HEAVY_FENCE	EMPTY(0)
-#elif CPUS == 2
+#elif BUFFERS == 2
 #define HEAVY_FENCE	BOTH(0, 1)
 #else
 #define HEAVY_FENCE	if :: EMPTY(0) -> BOTH(1, 2) :: EMPTY(1) -> BOTH(0, 2) :: EMPTY(2) -> BOTH(0, 1) fi
+#endif
 #endif

@@ -13,23 +13,13 @@ bool sweeping;
 byte sweepers;			/* goroutines started and not ended */
 byte startable;			/* of those, not yet running */
 
-#define IN(set, o)	((set >> (o)) & 1)
-#define ADD(set, o)	set = set | (1 << (o))
-#define REMOVE(set, o)	set = set & ~(1 << (o))
-
-#ifdef RESET_COUNTS
-inline reset_counts(o) {
-	COUNT(o, 0, ACQUIRED) = 0;
-	COUNT(o, 0, RELEASED) = 0
-}
-#endif
-
 /* keep resets an object that the caller owns and puts it with the spares. */
 inline keep(o) {
 	NEVER(recycled_while_held, holders[o] != 0);
 	NEVER(twice_in_pool, phase[o] != FREE || IN(clean, o) || IN(queued, o));
 #ifdef RESET_COUNTS	/* planted bug: the counters begin anew */
-	reset_counts(o);
+	COUNT(o, 0, ACQUIRED) = 0;
+	COUNT(o, 0, RELEASED) = 0;
 #endif
 	ADD(clean, o)
 }
@@ -38,9 +28,11 @@ inline keep(o) {
 inline reborn(o) {
 	NEVER(recycled_while_held, holders[o] != 0);
 	phase[o] = PRIVATE;	/* (G2) a new generation, and private */
-#ifndef NO_GENERATION	/* planted bug: all lives look alike */
-	generation[o]++
+	begin_life(o);
+#ifdef VALIDATE_OTHERWISE
+	EACH_READER(LEAVE_LIFE, o);
 #endif
+	skip
 }
 
 /*
@@ -91,6 +83,10 @@ inline pop(o, after, condition) {
 
 /* hand_over pushes o, which the caller owns. */
 inline hand_over(o) {
+#ifdef TORN_PUSH	/* planted bug: a load and a store */
+	next[o] = awaiting;
+	atomic { awaiting = o; ADD(queued, o) }
+#else
 	atomic {	/* (P1) ownership of o passes to whoever pops it */
 		NEVER(recycled_while_held, holders[o] != 0);
 		NEVER(twice_in_pool, phase[o] != FREE || IN(clean, o) || IN(queued, o));
@@ -98,6 +94,7 @@ inline hand_over(o) {
 		awaiting = o;
 		ADD(queued, o)
 	}
+#endif
 }
 
 /* A sweeper that ends becomes the next one that is started. */

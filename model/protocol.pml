@@ -9,25 +9,23 @@
  */
 
 #ifndef READERS
-#define READERS 2		/* goroutines that read */
-#endif
-#ifndef ROUNDS
-#define ROUNDS 2		/* Acquire and Release pairs of each of them */
+#define READERS 2		/* goroutines that read, at most 3 */
 #endif
 #ifndef WRITERS
 #define WRITERS 1		/* goroutines that update */
 #endif
-#ifndef UPDATES
-#define UPDATES 2		/* operations of each of them */
-#endif
+/*
+ * ROUNDS, if set, is how many Acquire and Release pairs each reader does, and
+ * UPDATES how many operations each writer; else any number, until it stops.
+ */
 #ifndef CONTAINERS
-#define CONTAINERS 1		/* that share the pool */
+#define CONTAINERS 1		/* that share the pool, at most 2 */
 #endif
 #ifndef OBJECTS
-#define OBJECTS 3		/* that can come into being, at most 7 */
+#define OBJECTS 4		/* that can come into being, at most 7 */
 #endif
 #ifndef CPUS
-#define CPUS 2			/* Ps that have a stripe, 1 to 3 */
+#define CPUS 2			/* of MIGRATING readers, 2 or 3 */
 #endif
 #ifndef DEPTH
 #define DEPTH 2			/* of a store buffer, 1 to 3 */
@@ -46,40 +44,48 @@
 
 #define NONE	0		/* the nil pointer: objects are 1 to OBJECTS */
 
-/* The state word of each object, read and written as one. */
-byte phase[OBJECTS+1];
-byte generation[OBJECTS+1];
+/* Sets of objects, or of readers. */
+#define IN(set, o)	((set >> (o)) & 1)
+#define ADD(set, o)	set = set | (1 << (o))
+#define REMOVE(set, o)	set = set & ~(1 << (o))
 
-/*
- * The counters in memory, behind all store buffers: the sums over all stripes,
- * for only these are ever looked at. README.md says why a sum, which takes many
- * loads, is one step here. In the bug of the single counter it is not.
- */
-#ifdef ONE_COUNTER
-#define STRIPES		CPUS
-#define STRIPE(c)	(c)
-#else
-#define STRIPES		1
-#define STRIPE(c)	0
-#endif
-byte counter[(OBJECTS+1)*STRIPES*2];
-#define ACQUIRED	0
-#define RELEASED	1
-#define COUNT(o, c, which)	counter[((o)*STRIPES+STRIPE(c))*2+(which)]
-
+byte phase[OBJECTS+1];		/* of the state word; for the generation see sums.pml */
 byte current[CONTAINERS];
 
-/* How far the run is: who has begun, who has ended, what exists. */
+/* How far the run is: who has ended, what exists. */
 byte created = CONTAINERS;
-byte begun;
 byte ended;
 
 /* For the properties only: the references that readers have and may use. */
 byte holders[OBJECTS+1];
 
-/* For the properties only: between (A2) and (A4), container+1 while no update
-   of it has completed. */
+/* What each reader works on, and what each writer has swapped out. */
+byte ref[READERS+WRITERS];
+
+/*
+ * For the properties only, of each reader between (A2) and (A4): container+1
+ * while no update of it has completed.
+ */
 byte undisturbed[READERS];
+#define DISTURB(r, c)		undisturbed[r] = (undisturbed[r] == c+1 -> 0 : undisturbed[r])
+
+#if defined NO_REVALIDATION || defined VALIDATE_BY_PHASE || defined VALIDATE_BY_VERSION
+#define VALIDATE_OTHERWISE
+bool same_life[READERS];	/* of the candidate, as at (A2) */
+#define LEAVE_LIFE(r, o)	same_life[r] = same_life[r] && ref[r] != o
+#endif
+
+#if READERS == 1
+#define EACH_READER(DO, x)	DO(0, x)
+#elif READERS == 2
+#define EACH_READER(DO, x)	DO(0, x); DO(1, x)
+#else
+#define EACH_READER(DO, x)	DO(0, x); DO(1, x); DO(2, x)
+#endif
+
+#ifdef PLAIN_RETIRED
+byte late_retired;		/* the one store of a writer that can be pending */
+#endif
 
 /*
  * The properties. Each is the name of a flag that is set and asserted in one
@@ -92,27 +98,34 @@ hidden byte retried_without_update;	/* Acquire went round for another reason */
 hidden byte leaked;			/* drained, but in nobody's hands */
 hidden byte accused;			/* of a Release too many, and innocent */
 hidden byte refused;			/* another panic in a correct program */
+hidden byte too_many;			/* more objects came into being than can be in use */
 #ifdef ONLY				/* one of them alone, to see a worse end of a planted bug */
 #define NEVER(flag, condition)	flag = (condition); assert(!ONLY)
 #else
 #define NEVER(flag, condition)	flag = (condition); assert(!flag)
 #endif
 
+#include "sums.pml"
 #include "memory.pml"
 #include "pool.pml"
-#include "sums.pml"
 #include "reader.pml"
 #include "writer.pml"
 
+/* What is in nobody's hands at the end and may be. */
+#ifdef RACE
+#define GONE(o)		(phase[o] == PRIVATE)	/* nobody took it */
+#else
+#define GONE(o)		(phase[o] == LOST)
+#endif
+
 /* in_order checks what must be true of object o when everything has ended. */
 inline in_order(o) {
-	place = (current[0] == o)
+	place = (current[0] == o);
 #if CONTAINERS > 1
-		+ (current[1] == o)
+	place = place + (current[1] == o);
 #endif
-		;
 	NEVER(twice_in_pool, place + IN(clean, o) > 1);
-	NEVER(leaked, o <= created && place + IN(clean, o) == 0 && phase[o] != LOST);
+	NEVER(leaked, o <= created && place + IN(clean, o) == 0 && !GONE(o));
 	NEVER(leaked, place == 1 && phase[o] != LIVE);
 	NEVER(leaked, IN(clean, o) && phase[o] != FREE);
 	NEVER(leaked, holders[o] != 0)
@@ -132,12 +145,14 @@ init {
 #ifdef RACE
 		created++;		/* the object that all writers believe is theirs */
 #endif
+#ifndef PORTABLE
 		run memory();
+#endif
 		for (o : 1 .. SWEEPERS) {
 			run sweeper()
 		}
 		for (o : 1 .. WRITERS) {
-			run writer(o-1)
+			run writer(READERS+o-1)
 		}
 		for (o : 1 .. READERS) {
 			run reader(o-1)

@@ -3,191 +3,188 @@
  * share stand at both.
  */
 
-#ifdef VALIDATE_BY_VERSION
-byte disturbed;		/* readers that an update which has begun concerns, a set */
+#ifdef MIGRATING
+#define STRIPE_OF_READER	k
+#else
+#define STRIPE_OF_READER	me
 #endif
 
-#ifdef NO_FENCE		/* planted bug: slowCheck does not wait for its own store */
+#if defined NO_FENCE || defined PORTABLE	/* planted bug: slowCheck does not wait for its own store */
 #define SLOW_FENCE(me)	true
 #else
-#define SLOW_FENCE(me)	FENCED(me)
+#define SLOW_FENCE(me)	VISIBLE(me)
 #endif
 
-/* let_go ends the reader's use of ref; a count that failed was none. */
-inline let_go(ref, again) {
-	if
-	:: !again -> holders[ref]--
-	:: else
-	fi
-}
+/*
+ * VALID is the test of (A4). Planted bugs ask another question; then an object
+ * may be returned that is current no more, though not one whose life is over.
+ */
+#if defined NO_REVALIDATION	/* whatever was counted */
+#define VALID(o, c)	true
+#elif defined VALIDATE_BY_PHASE	/* whatever is live, here or elsewhere */
+#define VALID(o, c)	(phase[o] == LIVE)
+#elif defined VALIDATE_BY_VERSION /* unless an update has begun */
+#define VALID(o, c)	(!IN(disturbed, me))
+byte disturbed;		/* readers that an update which has begun concerns, a set */
+#else
+#define VALID(o, c)	(current[c] == o)
+#endif
+#ifdef VALIDATE_OTHERWISE
+#define NOT_CURRENT(o, c)	(current[c] != o && !same_life[me])
+#else
+#define NOT_CURRENT(o, c)	(current[c] != o || phase[o] != LIVE)
+#endif
 
-/* end_round goes on with the next attempt, or with the next round. */
-#define end_round	next_round(rounds, c, ref, again)
-inline next_round(rounds, c, ref, again) {
-	ref = NONE;
+/* end_round goes on with the next attempt, or the next round, or not at all. */
+#ifdef ROUNDS
+#define MORE_ROUNDS	rounds > 0 -> rounds--
+#else
+#define MORE_ROUNDS	true
+#endif
+inline end_round() {
+	ref[me] = NONE;
 	if
 	:: again -> again = false; goto acquire
-	:: !again && rounds == 0 -> c = 0; ended++; goto end
-	:: !again && rounds > 0 -> rounds--; c = 0; goto acquire
+	:: !again -> c = 0; ended++; goto end
+	:: !again && MORE_ROUNDS -> c = 0; goto acquire
 #if CONTAINERS > 1
-	:: !again && rounds > 0 -> rounds--; c = 1; goto acquire
+	:: !again && MORE_ROUNDS -> c = 1; goto acquire
 #endif
 	fi
 }
 
 proctype reader(byte me) {
-	byte rounds = ROUNDS-1;	/* after this one */
+#ifdef ROUNDS
+	byte rounds = ROUNDS;
+#endif
 	byte c;			/* the container */
-	byte ref;
-	byte k;			/* the CPU, and its stripe */
-	byte life;
-	byte at;
-	short diff;
+	byte k;			/* the CPU, if MIGRATING */
 	bool again;		/* ref was counted in vain: acquire again */
 #ifdef STATE_BEFORE_RELEASED
 	bool seen_live;
 #endif
-#ifdef NO_REVALIDATION
-	byte since;		/* the generation that was current at (A2) */
-#endif
 
-	/* Readers are alike: number them in the order in which they begin. */
-	atomic {
-		begun >= me
-#if CONTAINERS > 1
-		-> if :: c = 0 :: c = 1 fi
-#endif
-	};
+	atomic { end_round() };
 acquire:
 	atomic {
-		choose_cpu(k, me, NONE);	/* (A1) */
+		pin(k, me, NONE);		/* (A1) */
+		ref[me] = current[c];		/* (A2) a candidate */
+#ifdef EMPTYING
 		if
-		:: begun == me -> begun++
-		:: begun > me
+		:: ref[me] == NONE -> unpin(k); end_round()
+		:: ref[me] != NONE
 		fi;
-		ref = current[c];		/* (A2) a candidate */
-		if
-		:: ref == NONE -> UNPIN(k); k = 0; end_round
-		:: else -> undisturbed[me] = c+1
-		fi;
-#ifdef NO_REVALIDATION
-		since = generation[ref];
+#endif
+		undisturbed[me] = c+1;
+#ifdef VALIDATE_OTHERWISE
+		same_life[me] = true;
 #endif
 #ifdef VALIDATE_BY_VERSION
-		disturbed = disturbed & ~(1 << me)
+		REMOVE(disturbed, me)
 #endif
 	};
-	atomic {
-		MAY_COUNT(k, me, ref) ->
-		count(k, me, ref, ACQUIRED)	/* (A3) perhaps in a later life of it */
-	};
+#ifndef COUNT_LATE
+	atomic { count_acquired(STRIPE_OF_READER, me, ref[me]) };	/* (A3) perhaps in a later life of it */
+#endif
 	atomic {
 		if				/* (A4) re-validate */
-#if defined NO_REVALIDATION	/* planted bug: whatever was counted is taken */
-		:: true ->
-			NEVER(acquired_not_current, phase[ref] > RETIRED || since != generation[ref]);
-			since = 0;
-#elif defined VALIDATE_BY_VERSION	/* planted bug: by a version that grows when an update begins */
-		:: !(disturbed & (1 << me)) ->
-			NEVER(acquired_not_current, phase[ref] != LIVE);
-#else
-		:: current[c] == ref ->
-			NEVER(acquired_not_current, phase[ref] != LIVE);
-#endif
-			holders[ref]++;
-			UNPIN(k);
-			k = 0;
+		:: VALID(ref[me], c) ->
+			NEVER(acquired_not_current, NOT_CURRENT(ref[me], c));
+			holders[ref[me]]++;
+			unpin(k);
 			undisturbed[me] = 0;
 			goto release
-		:: else ->
+		:: !VALID(ref[me], c) ->
 			NEVER(retried_without_update, undisturbed[me] != 0);
 			undisturbed[me] = 0;
 #if defined UNDO_ELSEWHERE || defined UNDO_BY_RELEASE
-			UNPIN(k);
-			k = 0;
+			unpin(k);
 #endif
 			again = true
+#ifdef COUNT_LATE
+			; end_round()
+#endif
 		fi
 	};
-#if defined UNDO_BY_RELEASE	/* planted bug: as if ref had been acquired */
+#if defined UNDO_BY_RELEASE	/* planted bug: as if ref[me] had been acquired */
 	if
-	:: atomic { phase[ref] == FREE -> NEVER(refused, true) }
-	:: atomic { phase[ref] == PRIVATE -> phase[ref] = FREE }
-	   atomic { keep(ref); ref = NONE; again = false; goto acquire }
-	:: phase[ref] <= RETIRED -> goto release
+	:: atomic { phase[ref[me]] == FREE -> NEVER(refused, true) }
+	:: atomic { phase[ref[me]] == PRIVATE -> phase[ref[me]] = FREE }
+	   atomic { keep(ref[me]); ref[me] = NONE; again = false; goto acquire }
+	:: phase[ref[me]] <= RETIRED -> holders[ref[me]]++; goto release
 	fi;
 #elif defined UNDO_ELSEWHERE	/* planted bug, with ONE_COUNTER only: on another CPU */
-	atomic {
-		choose_cpu(k, me, ref);
-		count(k, me, ref, RELEASED);
-		UNPIN(k);
-		k = 0
-	};
+	atomic { pin(k, me, ref[me]); count_released(k, me, ref[me]); unpin(k) };
 #else
 	atomic {
-		MAY_COUNT(k, me, ref) ->
-		count(k, me, ref, RELEASED);	/* (A5) undo on the same stripe */
-		UNPIN(k);
-		k = 0
+		count_released(STRIPE_OF_READER, me, ref[me]);	/* (A5) undo on the same stripe */
+		unpin(k)
 	};
 #endif
 #ifdef NO_CHECK_AFTER_UNDO	/* planted bug: nobody sums again */
-	atomic { end_round };
+	atomic { end_round() };
 #else
 	goto check;
 #endif
 
 release:
+#ifdef COUNT_LATE	/* planted bug: (A3) after (A4) */
+	atomic { count_acquired(STRIPE_OF_READER, me, ref[me]) };
+#endif
 #ifdef STATE_BEFORE_RELEASED	/* planted bug: (R4) before (R3) */
-	seen_live = (phase[ref] == LIVE);
+	seen_live = (phase[ref[me]] == LIVE);
 	atomic {
-		choose_cpu(k, me, ref);
-		let_go(ref, again);
-		count(k, me, ref, RELEASED);
-		UNPIN(k);
-		k = 0;
+		count_released(STRIPE_OF_READER, me, ref[me]);
+		holders[ref[me]]--;
 		if
-		:: seen_live -> seen_live = false; end_round
-		:: else
+		:: seen_live -> seen_live = false; end_round()
+		:: !seen_live
 		fi
 	};
 #else
 	atomic {
-		choose_cpu(k, me, ref);		/* (R2) */
-		let_go(ref, again);
-		count(k, me, ref, RELEASED);	/* (R3) from here on ref may be recycled */
+		pin(k, me, ref[me]);		/* (R2) */
+		count_released(STRIPE_OF_READER, me, ref[me]);	/* (R3) from here on ref may be recycled */
+		holders[ref[me]]--;
 		if				/* (R1) was it live before? */
 		:: true
-		:: phase[ref] != LIVE -> UNPIN(k); k = 0; goto check
+		:: phase[ref[me]] != LIVE -> unpin(k); goto check
 		fi
 	};
 	atomic {
-		UNPIN(k);
-		k = 0;
+		unpin(k);
 		if				/* (R4) is it still? */
-		:: phase[ref] == LIVE -> end_round
-		:: else
+		:: phase[ref[me]] == LIVE -> end_round()
+		:: phase[ref[me]] != LIVE
 		fi
 	};
 #endif
 
 check:
 	/* (C1) my count is visible, (C2) and only now look again */
-#define OBJECT		ref
-#define OWN		false
-#define FENCE		SLOW_FENCE(me)
-#define NOT_DRAINED	end_round
+#define OBJECT		ref[me]
+#define FENCED		SLOW_FENCE(me)
+#ifdef SUM_RETIRING	/* planted bug: whatever is being replaced may be freed */
+#define IS_RETIRED(o)	(phase[o] == RETIRED || phase[o] == RETIRING)
+#else
+#define IS_RETIRED(o)	(phase[o] == RETIRED)
+#endif
+#define SETTLED		true
+#define NOT_DRAINED	end_round()
 #include "reclaim.pml"
-	hand_over(ref);
+	hand_over(ref[me]);
+#ifdef NO_SWEEPER	/* planted bug: somebody else will start it */
+	atomic { end_round() };
+#endif
 	atomic {
 		if
-		:: !sweeping ->		/* (P2) at most one sweeper */
+		:: !sweeping ->			/* (P2) at most one sweeper */
 			sweeping = true;
 			sweepers++;
 			startable++
 		:: sweeping
 		fi;
-		end_round
+		end_round()
 	};
 
 end:	false

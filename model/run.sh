@@ -4,6 +4,7 @@ set -u
 
 usage() {
 	echo "usage: $0 verify|deep|mutants [configuration...]" >&2
+	echo "       $0 trail planted-bug" >&2
 	exit 2
 }
 
@@ -22,69 +23,83 @@ trap 'exit 130' INT TERM
 cp "$here"/*.pml "$scratch"
 cd "$scratch" || exit 2
 
-# What is verified, "name: macros". Two readers of ROUNDS rounds each and one
-# writer unless said otherwise, two CPUs with store buffers of two.
+# What is verified, "name: macros". Two readers and one writer, one container,
+# store buffers of two, any number of operations, unless said otherwise.
 verify='
-asymmetric:     ROUNDS=2 UPDATES=2
-three-updates:  ROUNDS=3 UPDATES=3 READERS=1 OBJECTS=4
-depth-3:        ROUNDS=1 UPDATES=2 DEPTH=3
-portable:       ROUNDS=2 UPDATES=2 PORTABLE CPUS=1
-portable-3:     ROUNDS=1 UPDATES=3 PORTABLE CPUS=1 OBJECTS=4
-containers:     ROUNDS=1 UPDATES=2 CONTAINERS=2 OBJECTS=4
-writers:        ROUNDS=2 UPDATES=1 WRITERS=2 READERS=1
-giving-back:    ROUNDS=1 UPDATES=2 GIVING_BACK
-race:           ROUNDS=2 UPDATES=1 WRITERS=2 RACE
-emptying:       ROUNDS=1 UPDATES=2 EMPTYING
-sweepers:       ROUNDS=1 UPDATES=2 SWEEPERS=2 STEPWISE
-overflow:       ROUNDS=1 UPDATES=2 CPUS=1 OVERFLOW
-fence-fails:    ROUNDS=1 UPDATES=2 FENCE_FAILS
+asymmetric:      OBJECTS=3 LIMITED
+depth-3:         OBJECTS=2 LIMITED DEPTH=3
+migrating:       OBJECTS=2 LIMITED MIGRATING
+unlimited:       READERS=1 OBJECTS=4 EMPTYING GIVING_BACK
+writers:         READERS=1 WRITERS=2 OBJECTS=3 LIMITED
+containers:      READERS=1 CONTAINERS=2 OBJECTS=4 LIMITED GIVING_BACK
+emptying:        OBJECTS=2 LIMITED EMPTYING GIVING_BACK
+race:            READERS=1 WRITERS=2 OBJECTS=3 LIMITED RACE
+sweepers:        READERS=1 OBJECTS=3 LIMITED SWEEPERS=2 STEPWISE
+overflow:        READERS=1 OBJECTS=4 OVERFLOW
+fence-fails:     READERS=1 OBJECTS=4 LIMITED FENCE_FAILS
+portable:        OBJECTS=3 LIMITED PORTABLE
+portable-containers: CONTAINERS=2 OBJECTS=3 LIMITED PORTABLE
+portable-writers: WRITERS=2 READERS=1 OBJECTS=3 LIMITED PORTABLE EMPTYING GIVING_BACK
+counted:         OBJECTS=3 ROUNDS=2 UPDATES=2 COUNTED
 '
 
 deep='
-asymmetric-3:   ROUNDS=1 UPDATES=3 OBJECTS=4
-depth-3:        ROUNDS=2 UPDATES=1 DEPTH=3
-cpus-3:         ROUNDS=1 UPDATES=2 CPUS=3
-readers-3:      ROUNDS=1 UPDATES=1 READERS=3
-portable-3:     ROUNDS=2 UPDATES=3 PORTABLE CPUS=1 OBJECTS=4
-portable-readers-3: ROUNDS=1 UPDATES=2 READERS=3 PORTABLE CPUS=1
-containers:     ROUNDS=1 UPDATES=1 CONTAINERS=2 WRITERS=2 OBJECTS=4
+asymmetric:      OBJECTS=4 LIMITED
+depth-3:         OBJECTS=3 LIMITED DEPTH=3
+migrating:       OBJECTS=3 LIMITED MIGRATING
+cpus-3:          OBJECTS=2 LIMITED MIGRATING CPUS=3
+readers-3:       READERS=3 OBJECTS=2 LIMITED
+writers:         WRITERS=2 OBJECTS=2 LIMITED
+containers:      CONTAINERS=2 OBJECTS=3 LIMITED
+emptying:        OBJECTS=3 LIMITED EMPTYING GIVING_BACK
+sweepers:        OBJECTS=2 LIMITED SWEEPERS=2 STEPWISE
+portable:        OBJECTS=4 LIMITED PORTABLE
+portable-readers-3: READERS=3 OBJECTS=2 LIMITED PORTABLE
+portable-writers: WRITERS=2 OBJECTS=3 LIMITED PORTABLE
+counted:         OBJECTS=3 LIMITED ROUNDS=2 UPDATES=3 COUNTED
 '
 
-# Every planted bug, "name: property macros".
+# Every planted bug, "name: property macros". Only that property is asserted,
+# so that no lesser damage hides it. Whatever comes with two properties is two
+# entries.
 mutants='
-no-retiring:              leaked ROUNDS=1 UPDATES=1 NO_RETIRING
-fence-before-retiring:    leaked ROUNDS=1 UPDATES=1 FENCE_BEFORE_RETIRING
-retired-before-fence:     recycled_while_held ROUNDS=1 UPDATES=1 RETIRED_BEFORE_FENCE
-plain-retired:            leaked ROUNDS=1 UPDATES=1 PLAIN_RETIRED
-no-membarrier:            leaked ROUNDS=1 UPDATES=1 NO_MEMBARRIER
-no-membarrier-held:       recycled_while_held ROUNDS=1 UPDATES=1 NO_MEMBARRIER ONLY=recycled_while_held
-no-fence:                 leaked ROUNDS=1 UPDATES=1 NO_FENCE
-no-reload:                leaked ROUNDS=1 UPDATES=1 NO_RELOAD
-state-before-released:    leaked ROUNDS=1 UPDATES=1 STATE_BEFORE_RELEASED
-sums-swapped:             accused ROUNDS=1 UPDATES=1 SUMS_SWAPPED
-sums-swapped-held:        recycled_while_held ROUNDS=1 UPDATES=1 SUMS_SWAPPED ONLY=recycled_while_held
-no-generation:            recycled_while_held ROUNDS=2 UPDATES=3 OBJECTS=4 PORTABLE CPUS=1 NO_GENERATION
-reset-counts:             accused ROUNDS=2 UPDATES=3 OBJECTS=4 PORTABLE CPUS=1 RESET_COUNTS
-reset-counts-held:        recycled_while_held ROUNDS=2 UPDATES=3 OBJECTS=4 PORTABLE CPUS=1 RESET_COUNTS ONLY=recycled_while_held
-no-revalidation:          recycled_while_held ROUNDS=1 UPDATES=1 NO_REVALIDATION
-no-revalidation-stale:    acquired_not_current ROUNDS=1 UPDATES=1 NO_REVALIDATION ONLY=acquired_not_current
-no-check-after-undo:      leaked ROUNDS=1 UPDATES=1 NO_CHECK_AFTER_UNDO
-undo-by-release:          refused ROUNDS=1 UPDATES=1 UNDO_BY_RELEASE
-one-counter:              accused ROUNDS=1 UPDATES=1 ONE_COUNTER UNDO_ELSEWHERE
-one-counter-held:         recycled_while_held ROUNDS=1 UPDATES=1 ONE_COUNTER UNDO_ELSEWHERE ONLY=recycled_while_held
-out-of-order:             accused ROUNDS=1 UPDATES=1 OUT_OF_ORDER
-out-of-order-held:        recycled_while_held ROUNDS=1 UPDATES=1 OUT_OF_ORDER ONLY=recycled_while_held
-two-winners:              twice_in_pool ROUNDS=1 UPDATES=1 TWO_WINNERS
-give-back-without-cas:    twice_in_pool READERS=1 ROUNDS=1 UPDATES=1 WRITERS=2 RACE GIVE_BACK_WITHOUT_CAS
-publish-without-cas:      twice_in_pool READERS=1 ROUNDS=1 UPDATES=1 WRITERS=2 RACE PUBLISH_WITHOUT_CAS
-validate-by-version:      retried_without_update ROUNDS=1 UPDATES=1 VALIDATE_BY_VERSION
-sweep-without-look:       leaked ROUNDS=1 UPDATES=2 SWEEP_WITHOUT_LOOK
-pop-without-mutex:        leaked ROUNDS=1 UPDATES=3 SWEEPERS=2 OBJECTS=4 STEPWISE POP_WITHOUT_MUTEX
-keep-mutex:               deadlock ROUNDS=1 UPDATES=2 STEPWISE KEEP_MUTEX
+no-retiring:                leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_RETIRING
+fence-before-retiring:      leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 FENCE_BEFORE_RETIRING
+retired-before-fence:       recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 RETIRED_BEFORE_FENCE
+plain-retired:              leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 PLAIN_RETIRED
+no-membarrier:              recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_MEMBARRIER
+no-membarrier-leak:         leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_MEMBARRIER
+no-fence:                   leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 COUNTED NO_FENCE
+no-reload:                  leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_RELOAD
+state-before-released:      leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 STATE_BEFORE_RELEASED
+sums-swapped:               recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 COUNTED SUMS_SWAPPED
+no-generation:              recycled_while_held OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 NO_GENERATION
+reset-counts:               recycled_while_held OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 COUNTED RESET_COUNTS
+reset-counts-accuses:       accused OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 COUNTED RESET_COUNTS
+no-revalidation:            recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_REVALIDATION
+no-revalidation-stale:      acquired_not_current OBJECTS=2 LIMITED ROUNDS=1 UPDATES=3 NO_REVALIDATION
+validate-by-phase:          acquired_not_current OBJECTS=2 LIMITED ROUNDS=1 UPDATES=3 VALIDATE_BY_PHASE
+validate-by-version:        retried_without_update OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 VALIDATE_BY_VERSION
+no-check-after-undo:        leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_CHECK_AFTER_UNDO
+undo-by-release:            refused OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 UNDO_BY_RELEASE
+one-counter:                recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 COUNTED MIGRATING ONE_COUNTER UNDO_ELSEWHERE
+out-of-order:               recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 COUNTED OUT_OF_ORDER
+two-winners:                twice_in_pool OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 TWO_WINNERS
+torn-swap:                  refused READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 TORN_SWAP
+torn-swap-leak:             leaked READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 TORN_SWAP
+give-back-without-cas:      twice_in_pool READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 RACE GIVE_BACK_WITHOUT_CAS
+publish-without-cas:        twice_in_pool READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 RACE PUBLISH_WITHOUT_CAS
+sweep-without-look:         leaked OBJECTS=3 LIMITED ROUNDS=1 UPDATES=2 SWEEP_WITHOUT_LOOK
+pop-without-mutex:          leaked OBJECTS=4 LIMITED ROUNDS=1 UPDATES=3 SWEEPERS=2 STEPWISE POP_WITHOUT_MUTEX
+count-after-validation:     recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 COUNT_LATE
+sum-retiring:               recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 SUM_RETIRING
+publish-after-swap:         acquired_not_current OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 PUBLISH_LATE
+no-sweeper:                 leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_SWEEPER
+torn-push:                  leaked OBJECTS=3 LIMITED ROUNDS=1 UPDATES=2 TORN_PUSH
+keep-mutex:                 deadlock OBJECTS=3 LIMITED ROUNDS=1 UPDATES=2 STEPWISE KEEP_MUTEX
 '
 
-depth_limit=100000
-states= depth= seconds= errors= property=
+states= depth= seconds= errors= property= unreached=
 
 # cpu_seconds NAME sets it to the time that all processes waited for have taken.
 cpu_seconds() {
@@ -92,23 +107,22 @@ cpu_seconds() {
 	eval "$1=$(awk 'NR == 2 { split($1, t, "[ms]"); print 60*t[1] + t[2] }' times.out)"
 }
 
-# check MEMORY MACRO... runs one configuration and sets the variables above.
+# check MACRO... searches one configuration and sets the variables above.
+# Compiling takes $compiler_flags, searching $search_flags.
 check() {
-	memory=$1
-	shift
 	rm -f pan pan.* protocol.pml.trail
 	flags=
 	for macro; do
 		flags="$flags -D$macro"
 	done
 	spin -a $flags protocol.pml >spin.out 2>&1 &&
-		gcc -O2 -w -DSAFETY -DCOLLAPSE -DMEMLIM="$memory" -o pan pan.c || {
+		gcc -O2 -w -DSAFETY $compiler_flags -o pan pan.c || {
 		cat spin.out >&2
 		exit 2
 	}
 	# The time is that of the processor, which other jobs do not lengthen much.
 	cpu_seconds before
-	./pan -w24 -m$depth_limit >pan.out 2>&1 &
+	./pan $search_flags >pan.out 2>&1 &
 	child=$!
 	wait $child
 	child=
@@ -118,6 +132,8 @@ check() {
 	depth=$(sed -n 's/.*depth reached \([0-9]*\),.*/\1/p' pan.out)
 	errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.out)
 	property=$(sed -n 's/^pan:[0-9]*: assertion violated *!(*\([a-z_]*\)).*/\1/p; s/^pan:[0-9]*: invalid end state.*/deadlock/p' pan.out | head -n 1)
+	# The end of a process that never ends is the one place not to be reached.
+	unreached=$(sed -n '/^unreached in/,$p' pan.out | grep ', state [0-9]*,' | grep -v '"-end-"')
 	if [ "$errors" = 0 ] && grep -qE 'not completed|too small|MEMLIM|out of memory' pan.out; then
 		errors=incomplete
 	fi
@@ -153,26 +169,45 @@ each() {
 	}
 }
 
-# sound checks that a configuration has no error.
+# sound checks that a configuration has no error, and reaches every statement.
 sound() {
 	name=$1
 	shift
-	check $memory_limit "$@"
-	[ "$errors" = 0 ] || failed=$((failed + 1))
-	printf '%-20s %11s %7s %9s %6s %s\n' "$name" "$states" "$depth" "$seconds" "$errors" "$property"
+	check "$@"
+	[ "$errors" = 0 ] && [ -z "$unreached" ] || failed=$((failed + 1))
+	printf '%-20s %11s %8s %7s %6s %s\n' "$name" "$states" "$depth" "$seconds" "$errors" "$property"
+	if [ "$errors" = 0 ] && [ -n "$unreached" ]; then
+		printf 'not reached:\n%s\n' "$unreached"
+	fi
+}
+
+# planted searches a configuration with a planted bug for the property that it
+# should break.
+planted() {
+	expected=$1
+	shift
+	[ "$expected" = deadlock ] || set -- "$@" "ONLY=$expected"
+	check "$@"
 }
 
 # caught checks that a planted bug breaks the property that it should.
 caught() {
-	name=$1 expected=$2
-	shift 2
-	check 8000 "$@"
+	name=$1
+	shift
+	planted "$@"
 	verdict=$property
 	if [ "$property" != "$expected" ]; then
 		verdict="${property:-nothing}, NOT $expected"
 		failed=$((failed + 1))
 	fi
-	printf '%-26s %11s %7s %9s %s\n' "$name" "$states" "$depth" "$seconds" "$verdict"
+	printf '%-26s %9s %6s %7s %s\n' "$name" "$states" "$depth" "$seconds" "$verdict"
+}
+
+# trail prints the steps that lead to a planted bug's damage.
+trail() {
+	shift
+	planted "$@"
+	spin -t -p -g $flags protocol.pml
 }
 
 [ $# -ge 1 ] || usage
@@ -181,14 +216,20 @@ shift
 names=$*
 case $mode in
 verify | deep)
-	memory_limit=6000
-	[ $mode = verify ] || memory_limit=20000
-	printf '%-20s %11s %7s %9s %6s %s\n' configuration states depth 'CPU s' errors property
+	compiler_flags='-DMEMLIM=6000' search_flags='-w25 -m10000000'
+	[ $mode = verify ] || compiler_flags='-DCOLLAPSE -DMEMLIM=20000' search_flags='-w28 -m40000000'
+	printf '%-20s %11s %8s %7s %6s %s\n' configuration states depth 'CPU s' errors property
 	if [ $mode = verify ]; then each "$verify" sound; else each "$deep" sound; fi
-	echo "$ran configurations, $failed with errors"
+	echo "$ran configurations, $failed with errors or statements that were not reached"
 	;;
-mutants)
-	printf '%-26s %11s %7s %9s %s\n' 'planted bug' states depth 'CPU s' 'property that breaks'
+mutants | trail)
+	compiler_flags='-DMEMLIM=6000' search_flags='-w22 -m1000000'
+	if [ $mode = trail ]; then
+		[ $# -eq 1 ] || usage
+		each "$mutants" trail
+		exit
+	fi
+	printf '%-26s %9s %6s %7s %s\n' 'planted bug' states depth 'CPU s' 'property that breaks'
 	each "$mutants" caught
 	echo "$ran planted bugs, $failed not caught as expected"
 	;;

@@ -3,38 +3,55 @@
  * got. It runs what readers never run: reset.
  */
 
-#if READERS == 1
-#define EACH_READER(do)	do(0)
-#elif READERS == 2
-#define EACH_READER(do)	do(0); do(1)
+/*
+ * take moves a clean spare into o, any of them: but of those that nobody knows
+ * any more, which are all alike, the first.
+ */
+#ifdef COUNTED
+#define KNOWN(o)	true
 #else
-#define EACH_READER(do)	do(0); do(1); do(2)
+#if READERS == 1
+#define REFERS(o)	(ref[0] == o)
+#elif READERS == 2
+#define REFERS(o)	(ref[0] == o || ref[1] == o)
+#else
+#define REFERS(o)	(ref[0] == o || ref[1] == o || ref[2] == o)
 #endif
-#define DISTURB(r)	undisturbed[r] = (undisturbed[r] == c+1 -> 0 : undisturbed[r])
+#if WRITERS == 1
+#define RETIRES(o)	(ref[READERS] == o)
+#else
+#define RETIRES(o)	(ref[READERS] == o || ref[READERS+1] == o)
+#endif
+#define KNOWN(o)	(outstanding[o] != 0 || REFERS(o) || RETIRES(o))
+#endif
+#define UNKNOWN(o)	(IN(clean, o) && !KNOWN(o))
+#define MAY_TAKE(o, first)	(IN(clean, o) && (KNOWN(o) || first))
 
-/* take moves any clean spare into o. */
 inline take(o) {
 	if
-	:: IN(clean, 1) -> o = 1
+	:: MAY_TAKE(1, true) -> o = 1
 #if OBJECTS > 1
-	:: IN(clean, 2) -> o = 2
+	:: MAY_TAKE(2, !UNKNOWN(1)) -> o = 2
 #endif
 #if OBJECTS > 2
-	:: IN(clean, 3) -> o = 3
+	:: MAY_TAKE(3, !UNKNOWN(1) && !UNKNOWN(2)) -> o = 3
 #endif
 #if OBJECTS > 3
-	:: IN(clean, 4) -> o = 4
+	:: MAY_TAKE(4, !UNKNOWN(1) && !UNKNOWN(2) && !UNKNOWN(3)) -> o = 4
 #endif
 #if OBJECTS > 4
-	:: IN(clean, 5) -> o = 5
+	:: MAY_TAKE(5, !UNKNOWN(1) && !UNKNOWN(2) && !UNKNOWN(3) && !UNKNOWN(4)) -> o = 5
+#endif
+#if OBJECTS > 5
+	:: MAY_TAKE(6, !UNKNOWN(1) && !UNKNOWN(2) && !UNKNOWN(3) && !UNKNOWN(4) && !UNKNOWN(5)) -> o = 6
 #endif
 	fi;
 	REMOVE(clean, o)
 }
 
 inline create(o) {
+	NEVER(too_many, created == OBJECTS);
 	created++;
-	assert(created <= OBJECTS);
 	o = created;
 #ifdef FENCE_FAILS
 	if
@@ -44,11 +61,34 @@ inline create(o) {
 #endif
 }
 
-#ifdef RACE		/* the loser meets a panic, as it should */
-#define REFUSE		new = NONE; end_update
+/*
+ * leave_private is what (U1) and (B1) do to the state. Its owner always finds
+ * the object private; in a RACE the loser meets a panic, as it should.
+ */
+#ifdef RACE
+inline leave_private(to) {
+	if
+	:: phase[new] == PRIVATE -> phase[new] = to
+	:: phase[new] != PRIVATE -> new = NONE; end_update()
+	fi
+}
 #else
-#define REFUSE		NEVER(refused, true)
+inline leave_private(to) {
+	NEVER(refused, phase[new] != PRIVATE);
+	phase[new] = to
+}
 #endif
+
+/*
+ * begin_retiring is (T1). It finds the object live in every correct program:
+ * nobody but the writer whose swap took it out writes its state.
+ */
+inline begin_retiring(o) {
+	atomic {
+		NEVER(refused, phase[o] != LIVE);
+		phase[o] = RETIRING	/* (T1) visible before the fence */
+	}
+}
 
 /* retire ends the life of o, which the caller has swapped out. */
 inline retire(o) {
@@ -57,134 +97,151 @@ inline retire(o) {
 	phase[o] = RETIRED
 #elif defined FENCE_BEFORE_RETIRING	/* planted bug */
 	HEAVY_FENCE;
-	phase[o] = RETIRING;
+	begin_retiring(o);
 	phase[o] = RETIRED
 #elif defined RETIRED_BEFORE_FENCE	/* planted bug */
-	phase[o] = RETIRING;
+	begin_retiring(o);
 	phase[o] = RETIRED;
 	HEAVY_FENCE
 #elif defined NO_MEMBARRIER	/* planted bug */
-	phase[o] = RETIRING;
+	begin_retiring(o);
 	phase[o] = RETIRED
 #elif defined PLAIN_RETIRED	/* planted bug: visible to others after the sums below */
-	phase[o] = RETIRING;
+	begin_retiring(o);
 	HEAVY_FENCE;
 	late_retired = o
 #else
-	phase[o] = RETIRING;	/* (T1) visible before the fence */
+	begin_retiring(o);
 #ifdef FENCE_FAILS
 	if
-	:: atomic { PLAIN(o) -> failing = true; phase[o] = LOST; o = NONE; end_update }
+	:: atomic { PLAIN(o) -> failing = true; phase[o] = LOST; o = NONE; end_update() }
 	:: PLAIN(o) -> HEAVY_FENCE
 	:: !PLAIN(o)
 	fi;
-#else
+#elif !defined PORTABLE
 	HEAVY_FENCE;		/* (T2) */
 #endif
 	phase[o] = RETIRED	/* (T3) from here on anybody may sum */
 #endif
 }
 
-/* end_update goes on with the next operation. */
-#define end_update	next_update(updates, c)
-inline next_update(updates, c) {
+/* end_update goes on with the next operation, or with none. */
+#ifdef UPDATES
+#define MORE_UPDATES	updates > 0 -> updates--
+#else
+#define MORE_UPDATES	true
+#endif
+inline end_update() {
 	if
-	:: updates == 0 -> c = 0; ended++; goto end
-	:: updates > 0 -> updates--; c = 0; goto get
+	:: c = 0; ended++; goto end
+	:: MORE_UPDATES -> c = 0; goto get
 #if CONTAINERS > 1
-	:: updates > 0 -> updates--; c = 1; goto get
+	:: MORE_UPDATES -> c = 1; goto get
 #endif
 #ifdef EMPTYING
-	:: updates > 0 -> updates--; c = 0; goto swap	/* Update(nil) */
+	:: MORE_UPDATES -> c = 0; goto swap	/* Update(nil) */
 #if CONTAINERS > 1
-	:: updates > 0 -> updates--; c = 1; goto swap
+	:: MORE_UPDATES -> c = 1; goto swap
 #endif
 #endif
 	fi
 }
 
 proctype writer(byte me) {
+#ifdef UPDATES
 	byte updates = UPDATES;
+#endif
 	byte c;			/* the container */
 	byte new;
-	byte old;
-	byte life;
-	byte at;
 	byte after;
-	short diff;
+#ifdef TORN_SWAP
+	byte seen;
+#endif
 
-	atomic { end_update };
+	atomic { end_update() };
 get:
-#ifdef RACE
-	/* All writers have been given the same object: a misuse that one wins. */
-	if
-	:: atomic { phase[CONTAINERS+1] == PRIVATE -> new = CONTAINERS+1 }
-	:: atomic { phase[CONTAINERS+1] != PRIVATE -> end_update }
-	fi;
-#else
 	if
 	:: atomic {
 		clean != 0 && UNLOCKED ->
 		take(new);		/* (G1) ownership passes to this call */
 		reborn(new)
 	   }
+#ifdef RACE	/* misuse: a writer takes for its own whatever it knows to be private */
+	:: atomic { phase[CONTAINERS+1] == PRIVATE -> new = CONTAINERS+1 }
+#endif
 	:: pop(new, after, clean == 0);
 		if
 		:: atomic { new != NONE -> reborn(new) }
+#ifdef LIMITED			/* Options.Limit: Get returns an error */
+		:: atomic { new == NONE && created == OBJECTS -> end_update() }
+		:: atomic { new == NONE && created < OBJECTS -> create(new) }
+#else
 		:: atomic { new == NONE -> create(new) }
+#endif
 		fi
 	fi;
-#endif
 
 	if
 #if defined GIVING_BACK || defined RACE
-	:: atomic {			/* (B1) the owner gives it back */
-		if
 #ifdef GIVE_BACK_WITHOUT_CAS	/* planted bug: what was seen private is taken for it */
-		:: true -> phase[new] = FREE
+	:: phase[new] = FREE;
 #else
-		:: phase[new] == PRIVATE -> phase[new] = FREE
-		:: phase[new] != PRIVATE -> REFUSE
+	:: atomic { leave_private(FREE) };	/* (B1) the owner gives it back */
 #endif
-		fi
-	   };
-	   atomic { UNLOCKED -> keep(new); new = NONE; end_update }
+	   atomic { UNLOCKED -> keep(new); new = NONE; end_update() }
 #endif
-	:: atomic {			/* (U1) private to live */
-		if
-#ifdef PUBLISH_WITHOUT_CAS	/* planted bug: the same */
-		:: true -> phase[new] = LIVE
+#if defined PUBLISH_WITHOUT_CAS	/* planted bug: the same */
+	:: phase[new] = LIVE
+#elif defined PUBLISH_LATE	/* planted bug: (U1) after (U2) */
+	:: skip
 #else
-		:: phase[new] == PRIVATE -> phase[new] = LIVE
-		:: phase[new] != PRIVATE -> REFUSE
+	:: atomic { leave_private(LIVE) }	/* (U1) private to live */
 #endif
-		fi
-	   }
 	fi;
 
 #ifdef VALIDATE_BY_VERSION
 	disturbed = 255;
 #endif
 swap:
+#ifdef TORN_SWAP	/* planted bug: a load and a store */
+	seen = current[c];
+#endif
 	atomic {
-		old = current[c];	/* (U2) ownership of old passes to this call */
+		ref[me] = current[c];	/* (U2) ownership of old passes to this call */
+#ifdef TORN_SWAP
+		ref[me] = seen;
+		seen = NONE;
+#endif
 		current[c] = new;
-		EACH_READER(DISTURB);
+		EACH_READER(DISTURB, c);
+#ifndef PUBLISH_LATE
 		new = NONE;
+#endif
 		c = 0;
+#ifdef EMPTYING
 		if
-		:: old == NONE -> end_update
-		:: old != NONE
+		:: ref[me] == NONE -> end_update()
+		:: ref[me] != NONE
 		fi
+#endif
 	};
 
-	retire(old);
-#define OBJECT		old
-#define OWN		true
-#define FENCE		true
-#define NOT_DRAINED	old = NONE; end_update
+#ifdef PUBLISH_LATE
+	atomic { leave_private(LIVE); new = NONE };
+#endif
+	retire(ref[me]);
+#define OBJECT		ref[me]
+#define FENCED		true
+#ifdef PLAIN_RETIRED
+#define IS_RETIRED(o)	(phase[o] == RETIRED || late_retired == o)
+#define SETTLED		(late_retired == NONE)
+#else
+#define IS_RETIRED(o)	(phase[o] == RETIRED)
+#define SETTLED		true
+#endif
+#define NOT_DRAINED	ref[me] = NONE; end_update()
 #include "reclaim.pml"
-	atomic { UNLOCKED -> keep(old); old = NONE; end_update };
+	atomic { UNLOCKED -> keep(ref[me]); ref[me] = NONE; end_update() };
 
 end:	false
 }
