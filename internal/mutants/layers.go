@@ -159,8 +159,12 @@ func (b *bench) try(ctx context.Context, l layer) (verdict string, failed bool, 
 }
 
 func rounded(took time.Duration) string {
-	if took < time.Second {
+	switch {
+	case took < 10*time.Millisecond:
+		return "<10ms"
+	case took < time.Second:
 		return took.Round(10 * time.Millisecond).String()
+	default:
+		return took.Round(100 * time.Millisecond).String()
 	}
-	return took.Round(100 * time.Millisecond).String()
 }

@@ -48,9 +48,12 @@ func run(ctx context.Context, names, only, into string, list bool) error {
 		return err
 	}
 	defer b.close()
-	planted := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool { return !strings.Contains(f.name, only) })
+	planted := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool {
+		seen := slices.ContainsFunc(chosen, func(l layer) bool { return l.sees(f) })
+		return !seen || !strings.Contains(f.name, only)
+	})
 	if len(planted) == 0 {
-		return fmt.Errorf("no fault is named like %q", only)
+		return fmt.Errorf("no fault that these layers see is named like %q", only)
 	}
 	if list {
 		return b.list(planted)
