@@ -106,7 +106,7 @@ func take(o options, chosen []measure.Suite, stdout io.Writer, stderr *os.File) 
 	}
 	m := measured.Machine
 	_, _ = fmt.Fprintf(stdout, "%s, %d cores, %s/%s, %s, poolswap counts the %s way\n", m.CPU, m.Cores, m.OS, m.Arch, m.Go, m.Counting)
-	_, _ = fmt.Fprintf(stdout, "%d samples of each, about %v in all\n", o.count, s.Estimate().Round(time.Second))
+	_, _ = fmt.Fprintf(stdout, "samples of each: %d; about %v in all\n", o.count, s.Estimate().Round(time.Second))
 	s.Finished = func(suite *measure.Suite) { _ = report.NewTable(suite, measured).WriteText(stdout) }
 	return measured, s.Run(ctx, measured)
 }

@@ -123,7 +123,7 @@ func published(ratio float64) string {
 
 // WriteText writes the table for a terminal.
 func (t Table) WriteText(w io.Writer) error {
-	_, _ = fmt.Fprintf(w, "\n%s: %s\n%s\n", t.Suite.Name, t.Suite.Title, t.Suite.About)
+	_, _ = fmt.Fprintf(w, "\n%s: %s\n%s\n", t.Suite.Name, t.Suite.Title, wrap(t.Suite.About))
 	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range t.Cases {
 		_, _ = fmt.Fprintf(aligned, "\n%s\n", c.Name)
@@ -133,4 +133,25 @@ func (t Table) WriteText(w io.Writer) error {
 		}
 	}
 	return aligned.Flush()
+}
+
+// wrap breaks a text into lines that fit a terminal.
+func wrap(text string) string {
+	const width = 100
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case column+1+len(word) > width:
+			b.WriteByte('\n')
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
 }

@@ -16,6 +16,9 @@ type Silent struct{}
 // Next does nothing.
 func (Silent) Next(*measure.Suite, *measure.Case, *measure.Rival, int) {}
 
+// Hide does nothing.
+func (Silent) Hide() {}
+
 // Done does nothing.
 func (Silent) Done() {}
 
@@ -37,7 +40,6 @@ func NewBar(s *Session, terminal io.Writer) *Bar {
 		progressbar.OptionSetElapsedTime(true),
 		progressbar.OptionThrottle(0),
 		progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetRenderBlankState(true),
 	)}
 }
 
@@ -47,6 +49,9 @@ func (b *Bar) Next(s *measure.Suite, c *measure.Case, r *measure.Rival, round in
 	_ = b.bar.Add64(b.taking.Milliseconds())
 	b.taking = b.session.cost(s, c)
 }
+
+// Hide takes the bar away until the next sample.
+func (b *Bar) Hide() { _ = b.bar.Clear() }
 
 // Done takes the bar away.
 func (b *Bar) Done() { _ = b.bar.Finish() }

@@ -27,6 +27,7 @@ type Session struct {
 // Progress is told of each sample before it is taken, while nothing runs.
 type Progress interface {
 	Next(s *measure.Suite, c *measure.Case, r *measure.Rival, round int)
+	Hide() // something else is about to be shown
 	Done()
 }
 
@@ -44,6 +45,7 @@ func (s *Session) Run(ctx context.Context, run *results.Run) error {
 			return err
 		}
 		if s.Finished != nil {
+			s.Progress.Hide()
 			s.Finished(suite)
 		}
 	}
