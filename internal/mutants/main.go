@@ -2,7 +2,7 @@
 // of the repository, and reports which layer of tests catches each and how
 // soon.
 //
-//	go run ./internal/mutants [-layers unit,stress,...] [-run substring] [-into docs/internals.md]
+//	go run ./internal/mutants [-layers unit,stress,...] [-run regexp] [-into docs/internals.md]
 //
 // It prints a table in Markdown, and with -into puts it in place of the one
 // that is in that file. It ends with an error when a fault survives all layers
@@ -17,13 +17,14 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strings"
 )
 
 func main() {
 	names := flag.String("layers", "", "the layers to run, separated by commas: all, or some of "+strings.Join(layerNames(), ", "))
-	only := flag.String("run", "", "plant only faults whose name contains this")
+	only := flag.String("run", "", "plant only faults whose name matches this")
 	into := flag.String("into", "", "the file to put the table into")
 	list := flag.Bool("list", false, "only see that every fault can be planted")
 	flag.Parse()
@@ -48,9 +49,13 @@ func run(ctx context.Context, names, only, into string, list bool) error {
 		return err
 	}
 	defer b.close()
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
 	planted := slices.DeleteFunc(slices.Clone(faults), func(f fault) bool {
 		seen := slices.ContainsFunc(chosen, func(l layer) bool { return l.sees(f) })
-		return !seen || !strings.Contains(f.name, only)
+		return !seen || !wanted.MatchString(f.name)
 	})
 	if len(planted) == 0 {
 		return fmt.Errorf("no fault that these layers see is named like %q", only)
