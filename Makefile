@@ -1,5 +1,5 @@
-# `make` alone lists the targets. `make test` and `make bench` need Go and
-# make, nothing else; `make tools` says what the others need and gets it.
+# `make` alone lists the targets. `make test` needs Go and make, nothing else;
+# `make tools` says what the others need and gets it.
 
 GO ?= go
 

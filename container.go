@@ -35,12 +35,7 @@ type Container[T any, P Object[T]] struct {
 // not come from the pool: a composite literal will do. With a nil init it is
 // NewEmptyContainer. It panics if pool is nil or zero, and where Update would.
 func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P] {
-	if pool == nil {
-		panic("poolswap: NewContainer with a nil Pool")
-	}
-	pool.check("NewContainer")
-	c := &Container[T, P]{pool: pool}
-	c.slot.pool, c.slot.offset, c.slot.self = &pool.recycler, pool.offset, &c.slot
+	c := newContainer("NewContainer", pool)
 	if init != nil {
 		c.Update(init)
 	}
@@ -50,7 +45,17 @@ func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P
 // NewEmptyContainer returns a container without a current object: Acquire
 // returns nil until the first Update. It panics if pool is nil or zero.
 func NewEmptyContainer[T any, P Object[T]](pool *Pool[T, P]) *Container[T, P] {
-	return NewContainer(pool, nil)
+	return newContainer("NewEmptyContainer", pool)
+}
+
+func newContainer[T any, P Object[T]](op string, pool *Pool[T, P]) *Container[T, P] {
+	if pool == nil {
+		panic("poolswap: " + op + " with a nil Pool")
+	}
+	pool.check(op)
+	c := &Container[T, P]{pool: pool}
+	c.slot.pool, c.slot.offset, c.slot.self = &pool.recycler, pool.offset, &c.slot
+	return c
 }
 
 // Acquire returns the current object, or nil if the container is empty. The
@@ -70,11 +75,13 @@ func (c *Container[T, P]) Acquire() *T {
 //
 // It panics, naming the operation and the likely cause, if the object is in
 // the pool, belongs to another pool or was never published; if it is a copy,
-// not before the original is being replaced. Of two Releases for one Acquire
-// the second is not always known to be wrong at once; the extra one is found at
-// the latest when the object drains, unless another reader forgot a Release of
-// the same object. Who finds it panics, and that may be another reader's
-// Release or, if an Update overtakes it, Acquire.
+// not before the original is being replaced.
+//
+// Of two Releases for one Acquire the second is not always known to be wrong at
+// once. If nobody else holds the object it is found when the object drains, and
+// whoever finds it panics, which may be another reader's Release or an Acquire
+// that an Update overtakes. If another reader holds it, it takes that reader's
+// reference away, which corrupts what it reads; see docs/limitations.md.
 func (c *Container[T, P]) Release(obj *T) {
 	release(&c.slot, unsafe.Pointer(obj))
 }

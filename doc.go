@@ -85,7 +85,8 @@
 // Objects are returned exactly once, and promptly: by the writer that replaced
 // them, or by the last reader. What exists is the current object of each
 // container, the spares ([Options.Spares], which survive garbage collections),
-// and what readers and writers really hold.
+// what readers and writers really hold, and, until the next collections, free
+// ones beyond the spares.
 //
 // An Update synchronizes before every Acquire and Load that returns its object;
 // a Release synchronizes before the reset of the object and the Get that

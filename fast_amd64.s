@@ -23,6 +23,8 @@
 // func acquire(s *slot) (failed *Ref, obj unsafe.Pointer)
 TEXT ·acquire(SB), NOSPLIT, $0-24
 	MOVQ	s+0(FP), AX
+	CMPQ	AX, slot_self(AX)
+	JNE	on
 	PNUMBER(CX, on)                         // (A1)
 	MOVQ	slot_current(AX), BX            // (A2)
 	TESTQ	BX, BX

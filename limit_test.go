@@ -21,7 +21,7 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 		if obj, err := pool.TryGet(); obj != nil || !errors.Is(err, poolswap.ErrLimit) {
 			t.Errorf("TryGet at the limit returned %p, %v", obj, err)
 		}
-		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free: 2 are held by readers, 0 are being reset (a forgotten Release? TryGet returns an error instead)"
+		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free: 2 are held by readers, 0 are being reset or discarded (a forgotten Release? TryGet returns an error instead)"
 		wantPanic(t, want, func() { pool.Get() })
 		wantPanic(t, want, func() { c.GetNew() })
 		if after := pool.Stats(); after != before {
@@ -51,6 +51,9 @@ func TestAnObjectIsLiveUntilDiscardReturns(t *testing.T) {
 			h.onDiscard(func(*table) {
 				if _, err := h.TryGet(); err != poolswap.ErrLimit {
 					t.Errorf("TryGet while the only object is being discarded: %v", err)
+				}
+				if s := h.Stats(); s.Resetting != 1 || s.Live != 1 {
+					t.Errorf("in Discard: %+v", s)
 				}
 				end.end()
 			})

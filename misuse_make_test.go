@@ -139,9 +139,8 @@ func TestAZeroContainerOrPoolIsRefusedByEveryMethod(t *testing.T) {
 }
 
 func TestANilPoolIsRefused(t *testing.T) {
-	const want = "poolswap: NewContainer with a nil Pool"
-	wantPanic(t, want, func() { poolswap.NewContainer(nil, &table{}) })
-	wantPanic(t, want, func() { poolswap.NewEmptyContainer[table](nil) })
+	wantPanic(t, "poolswap: NewContainer with a nil Pool", func() { poolswap.NewContainer(nil, &table{}) })
+	wantPanic(t, "poolswap: NewEmptyContainer with a nil Pool", func() { poolswap.NewEmptyContainer[table](nil) })
 }
 
 func TestReleaseOfNilDoesNothing(t *testing.T) {

@@ -207,7 +207,7 @@ var objectMisuses = []struct {
 			_ = panicOf(s.t, func() { s.c.Release(obj) })
 			return func() { s.c.Release(obj) }
 		},
-		want: "Release of a *poolswap_test.table that the pool gave up, and that nobody holds any more: 2 too many (released twice?) [acquired 1 times, released 3 times]",
+		want: "Release of a *poolswap_test.table that the pool gave up, and that was released too often, here or elsewhere: 2 too many (released twice?) [acquired 1 times, released 3 times]",
 		lost: 1,
 	},
 	{

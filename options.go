@@ -5,8 +5,8 @@ package poolswap
 // one more for the update after it while a reader still holds the old object.
 const DefaultSpares = 2
 
-// NoSpares as Options.Spares keeps no free object: each is discarded as soon
-// as its last reader lets go.
+// NoSpares as Options.Spares keeps no free object and uses none again: each is
+// reset and discarded as soon as its last reader lets go.
 const NoSpares = -1
 
 // Options are what [NewPoolWithOptions] can be told. The zero Options are
@@ -17,7 +17,7 @@ type Options[T any] struct {
 	// for none. Each costs the memory of one filled and reset object: a pool
 	// for a table of 200 MiB holds up to 400 MiB beside the current table.
 	// Free objects beyond the spares go to a sync.Pool, which the next two
-	// collections empty, or, where Discard or MaxLive is set, are discarded
+	// collections empty, or, with NoSpares, Discard or MaxLive, are discarded
 	// at once.
 	Spares int
 

@@ -10,8 +10,8 @@ import (
 )
 
 // ErrLimit is what TryGet returns when Options.MaxLive objects exist and none
-// is free: readers still hold the old ones, or one is being reset. Stats tells
-// which; try again when they have let go.
+// is free: readers still hold the old ones (Stats.Retired), or one is being
+// reset or discarded (Stats.Resetting). Try again later.
 var ErrLimit = errors.New("poolswap: the pool's limit of live objects is reached")
 
 // Pool holds objects for reuse: a writer takes one with Get, fills it and
@@ -44,7 +44,8 @@ type Pool[T any, P Object[T]] struct {
 //
 // Before an object is used again reset is called on it, to empty it and keep
 // its memory; when it returns false the object is discarded. A nil reset
-// keeps every object as it is.
+// keeps every object as it is. A reset must not assign to the whole object, as
+// in *t = T{}, which would overwrite its Ref: that panics.
 //
 // A reset that panics, or calls runtime.Goexit, costs that one object; see
 // Options.Report for who sees the panic. A factory that panics costs nothing;
@@ -90,6 +91,7 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 	p.typeName = "*" + typ.String()
 	p.portable = options.Portable
 	p.maxLive = int64(options.MaxLive)
+	p.spares.limit = spares
 	p.spares.clean = make([]*Ref, 0, spares)
 	p.sweepFunc = p.sweep
 	p.self = p
@@ -107,17 +109,20 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 // It panics where TryGet returns an error, or if the factory misbehaves. It
 // never waits for readers.
 func (p *Pool[T, P]) Get() *T {
-	obj, err := p.TryGet()
+	p.check("Get")
+	ref, err := p.recycler.get()
 	if err != nil {
-		panic(fmt.Sprintf("poolswap: Get from the pool of %s: %d objects are live, as many as Options.MaxLive allows, and none is free: %d are held by readers, %d are being reset (a forgotten Release? TryGet returns an error instead)", p.recycler.typeName, p.recycler.maxLive, p.Stats().Retired, p.Stats().Resetting))
+		s := p.Stats()
+		panic(fmt.Sprintf("poolswap: Get from the pool of %s: %d objects are live, as many as Options.MaxLive allows, and none is free: %d are held by readers, %d are being reset or discarded (a forgotten Release? TryGet returns an error instead)",
+			p.recycler.typeName, p.recycler.maxLive, s.Retired, s.Resetting))
 	}
-	return obj
+	return objectOf[T](ref, p.offset)
 }
 
 // TryGet is Get that returns [ErrLimit] when Options.MaxLive objects exist and
 // none is free.
 func (p *Pool[T, P]) TryGet() (*T, error) {
-	p.check("Get")
+	p.check("TryGet")
 	ref, err := p.recycler.get()
 	return objectOf[T](ref, p.offset), err
 }
@@ -145,11 +150,15 @@ func (p *Pool[T, P]) Trim() {
 func (p *Pool[T, P]) Refs(obj *T) int {
 	p.check("Refs")
 	ref := refOf(obj, p.offset)
-	if ref == nil || ref.counters.Load() == nil {
+	if ref == nil {
+		return 0
+	}
+	counters := ref.counters.Load()
+	if counters == nil || phaseOf(counters.State.Load()) == unborn {
 		return 0
 	}
 	p.recycler.checkOwn(ref, "Refs")
-	return ref.counters.Load().Outstanding()
+	return counters.Outstanding()
 }
 
 // check panics for a Pool that NewPool did not make, such as a copy.

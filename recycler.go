@@ -22,6 +22,7 @@ type recycler struct {
 	portable bool
 	maxLive  int64 // 0: no limit
 
+	known    known
 	spares   spares
 	overflow sync.Pool // of *Ref: clean objects beyond the spares, until the next collections
 
@@ -42,6 +43,10 @@ func (p *recycler) get() (*Ref, error) {
 			}
 		}
 		if !clean && !p.scrub(ref) {
+			continue
+		}
+		if !clean && p.spares.limit == 0 { // it is in nobody's list by chance: the sweeper would have dropped it
+			p.drop(ref)
 			continue
 		}
 		state := &ref.counters.Load().State
@@ -93,18 +98,28 @@ func (p *recycler) renew(ref *Ref) bool {
 }
 
 // attach gives a new object its counters and makes it private. It reports
-// false for an object that has counters already.
+// false for an object that has counters already, and panics for one that had.
 func (p *recycler) attach(ref *Ref) bool {
 	counters := stripe.New(p.portable)
 	counters.State.Store(uint64(unborn))
 	if !ref.counters.CompareAndSwap(nil, counters) {
 		return false
 	}
-	ref.pool = p
-	ref.self = uintptr(unsafe.Pointer(ref))
-	seam.AddCleanup(ref, remains.settle, remains{weak.Make(p), counters})
+	if had := p.known.add(ref, counters); had != nil {
+		p.restore(ref, had)
+		panic(fmt.Sprintf("poolswap: the Ref of a %s was overwritten after the pool had handed it out (by *t = T{…}? assign to the other fields)", p.typeName))
+	}
+	p.restore(ref, counters)
+	seam.AddCleanup(ref, remains.settle, remains{weak.Make(p), weak.Make(ref), counters})
 	counters.State.Store(uint64(private))
 	return true
+}
+
+// restore writes all of a Ref that belongs to this pool.
+func (p *recycler) restore(ref *Ref, counters *stripe.Counters) {
+	ref.pool = p
+	ref.self = uintptr(unsafe.Pointer(ref))
+	ref.counters.Store(counters)
 }
 
 // revive begins a new life of a discarded object of this pool, as private.
@@ -137,18 +152,22 @@ func (p *recycler) scrub(ref *Ref) bool {
 
 // runReset returns what reset returns. The object is lost if it does not.
 func (p *recycler) runReset(ref *Ref) (clean bool) {
+	counters := ref.counters.Load()
 	returned := false
 	p.tally.resetting.Add(1)
 	defer func() {
 		p.tally.resetting.Add(-1)
 		if !returned {
-			state := &ref.counters.Load().State
-			state.Store(in(state.Load(), lost))
+			counters.State.Store(in(counters.State.Load(), lost))
 			p.tally.lost.Add(1)
 			p.tally.live.Add(-1)
 		}
 	}()
 	clean = p.reset(ref)
+	if ref.counters.Load() != counters {
+		p.restore(ref, counters)
+		panic(fmt.Sprintf("poolswap: reset of a %s overwrote its Ref (by *t = T{…}? assign to the other fields)", p.typeName))
+	}
 	returned = true
 	return clean
 }
@@ -157,7 +176,7 @@ func (p *recycler) runReset(ref *Ref) (clean bool) {
 func (p *recycler) keep(ref *Ref) {
 	switch {
 	case p.spares.pushClean(ref): // ownership passes to whoever pops it
-	case p.discard == nil && p.maxLive == 0 && cap(p.spares.clean) > 0:
+	case p.discard == nil && p.maxLive == 0 && p.spares.limit > 0:
 		p.overflow.Put(ref)
 	default:
 		p.drop(ref)
@@ -169,7 +188,9 @@ func (p *recycler) keep(ref *Ref) {
 func (p *recycler) drop(ref *Ref) {
 	state := &ref.counters.Load().State
 	state.Store(in(state.Load(), discarded))
+	p.tally.resetting.Add(1)
 	defer func() {
+		p.tally.resetting.Add(-1)
 		p.tally.discarded.Add(1)
 		p.tally.live.Add(-1)
 	}()

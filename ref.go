@@ -16,8 +16,10 @@ import (
 //	}
 //
 // The zero Ref is ready for use. It belongs to the package: a program never
-// reads, writes or copies it, and never copies a T (go vet reports a copy, and
-// so does the first operation on one that is not on the fast path). A T whose
+// reads, writes or copies it, never copies a T (go vet reports a copy, and so
+// does the first operation on one that is not on the fast path), and never
+// assigns to the whole of one that is in use, as in *t = T{} (which reset and
+// Update refuse). A T whose
 // Ref is embedded by pointer is refused by [NewPool].
 //
 // Ref is four words in the object. Beside it, each object has counters of its

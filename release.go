@@ -55,7 +55,7 @@ func (p *recycler) releaseSlow(ref *Ref) {
 		seam.Unpin()
 		ref.releasedLate()
 		if extra := -counters.Outstanding(); phaseOf(now) == lost && extra > 0 { // nobody sums a lost object
-			ref.panicMisuse("Release", fmt.Sprintf("that the pool gave up, and that nobody holds any more: %d too many (released twice?)", extra))
+			ref.panicMisuse("Release", fmt.Sprintf("that the pool gave up, and that was released too often, here or elsewhere: %d too many (released twice?)", extra))
 		}
 	case private:
 		if !counters.State.CompareAndSwap(now, in(now, free)) { // (B1) the owner gives it back

@@ -12,6 +12,7 @@ import (
 // would never be taken.
 type remains struct {
 	pool     weak.Pointer[recycler]
+	ref      weak.Pointer[Ref] // the key under which the pool knows it
 	counters *stripe.Counters
 }
 
@@ -22,6 +23,7 @@ func (m remains) settle() {
 	if p == nil {
 		return // the pool went too: nobody asks
 	}
+	p.known.forget(m.ref)
 	t := &p.tally
 	switch phaseOf(m.counters.State.Load()) {
 	case discarded, lost:

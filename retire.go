@@ -69,7 +69,8 @@ func (r *Ref) slowCheck() {
 }
 
 // overReleased takes an object out of use whose counts prove that somebody
-// released what it did not hold, and panics, once for each object.
+// released what it did not hold, and panics. Of several that find out at a
+// time, one does.
 func (r *Ref) overReleased(now uint64, extra int64) {
 	if !r.counters.Load().State.CompareAndSwap(now, in(now, lost)) {
 		return

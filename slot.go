@@ -21,13 +21,14 @@ type slot struct {
 // because an Update completed in between. The straight way through it is the
 // whole cost of an Acquire.
 func (s *slot) acquire() unsafe.Pointer {
-	current := &s.current // a nil s faults here, where a fault is still a panic
+	s.check("Acquire")
+	current := &s.current
 	for {
 		k := seam.Pin()       // (A1) choose the stripe
 		ref := current.Load() // (A2) a candidate: it may be replaced, drained and recycled from here on
 		if ref == nil {
 			seam.Unpin()
-			return s.acquireEmpty()
+			return nil
 		}
 		counters := ref.counters.Load()
 		counters.CountAcquired(k) // (A3) count, perhaps on an object in a later life
@@ -56,12 +57,6 @@ func (s *slot) acquire() unsafe.Pointer {
 func (r *Ref) overtaken() {
 	r.pool.tally.retries.Add(1)
 	r.slowCheck()
-}
-
-// acquireEmpty is acquire of a container without an object.
-func (s *slot) acquireEmpty() unsafe.Pointer {
-	s.check("Acquire")
-	return nil
 }
 
 // check panics for a Container that NewContainer did not make, such as a copy.

@@ -6,8 +6,9 @@ import "github.com/poolswap/poolswap/internal/seam"
 // out, and those that still await their reset. Readers only
 // push; writers and the sweeper push and pop.
 type spares struct {
+	limit int        // how many clean objects are kept; constant
 	mu    seam.Mutex // never held while code of the user runs
-	clean []*Ref     // guarded by mu; its capacity is the bound
+	clean []*Ref     // guarded by mu; its capacity is limit
 
 	// awaiting is the head of a list linked by Ref.next. Anybody pushes, with
 	// a compare-and-swap. Pops hold mu: with one popper at a time the head
@@ -20,7 +21,7 @@ type spares struct {
 func (s *spares) pushClean(ref *Ref) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.clean) == cap(s.clean) {
+	if len(s.clean) == s.limit {
 		return false
 	}
 	s.clean = append(s.clean, ref)

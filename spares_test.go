@@ -3,6 +3,8 @@ package poolswap_test
 import (
 	"fmt"
 	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/poolswap/poolswap"
@@ -96,6 +98,55 @@ func TestNoSparesKeepsNothing(t *testing.T) {
 	pool.releaseAll(pool.getMany(3))
 	if s := pool.Stats(); s.Live != 0 || s.Discarded != 3 {
 		t.Errorf("after three objects came back: %+v", s)
+	}
+}
+
+// TestNoSparesReusesNothing has readers drain the objects: those await the
+// sweeper, and a Get must not take one out of its hands to use it again.
+func TestNoSparesReusesNothing(t *testing.T) {
+	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		options.Spares = poolswap.NoSpares
+		var open, closed atomic.Int64
+		options.Discard = func(obj *table) {
+			if obj.value != 0 {
+				closed.Add(1)
+			}
+		}
+		pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, nil, options)
+		c := poolswap.NewEmptyContainer(pool)
+		for range 500 {
+			next := c.GetNew()
+			if next.value != 0 {
+				t.Fatal("Get returned an object that was used before")
+			}
+			next.value = 1
+			open.Add(1)
+			reader := c.Acquire()
+			c.Update(next)
+			c.Release(reader)
+		}
+		c.Update(nil)
+		settled(t, pool, 0)
+		if open.Load() != closed.Load() {
+			t.Errorf("%d objects opened, %d closed", open.Load(), closed.Load())
+		}
+	})
+}
+
+// TestMoreFreeObjectsThanSpares is for the race detector.
+func TestMoreFreeObjectsThanSpares(t *testing.T) {
+	pool := counting{Pool: newTablePool(poolswap.Options[table]{})}
+	var writers sync.WaitGroup
+	for range 2 {
+		writers.Go(func() {
+			for range 500 {
+				pool.releaseAll(pool.getMany(4))
+			}
+		})
+	}
+	writers.Wait()
+	if s := pool.Stats(); s.Spares != poolswap.DefaultSpares {
+		t.Errorf("after all came back: %+v", s)
 	}
 }
 

@@ -10,8 +10,8 @@ import "github.com/poolswap/poolswap/internal/stripe"
 // Objects come into being as Created or Adopted and go as Discarded, Lost or
 // Collected; the difference is Live. Of the live ones, Current are in
 // containers, Retired are replaced and still held, Awaiting, Resetting and
-// Spares are free, and the rest is with writers, in the overflow behind the
-// spares, or in Discard.
+// Spares are free, and the rest is with writers or in the overflow behind the
+// spares.
 type Stats struct {
 	Created   uint64 // by the factory
 	Adopted   uint64 // came by Update or NewContainer and not from the pool
@@ -23,7 +23,7 @@ type Stats struct {
 	Current   int // published and not replaced
 	Retired   int // replaced and still held: large or growing, readers hold too long
 	Awaiting  int // free, not reset yet
-	Resetting int // free, in reset at this moment
+	Resetting int // free, in reset or Discard at this moment
 	Spares    int // free and clean, kept across garbage collections
 
 	Updates   uint64 // objects published

@@ -17,11 +17,15 @@ type tally struct {
 // reserve counts one more live object unless limit, where there is one, is
 // reached.
 func (t *tally) reserve(limit int64) bool {
-	if t.live.Add(1) <= limit || limit == 0 {
-		return true
+	for {
+		live := t.live.Load()
+		if limit > 0 && live >= limit {
+			return false
+		}
+		if t.live.CompareAndSwap(live, live+1) {
+			return true
+		}
 	}
-	t.live.Add(-1)
-	return false
 }
 
 // lose settles a retired object that will never come back.
