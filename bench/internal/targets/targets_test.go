@@ -75,6 +75,20 @@ func TestWorstCellDecides(t *testing.T) {
 	}
 }
 
+func TestMedianCellAgainstAsManyMaps(t *testing.T) {
+	run := new(results.Run)
+	for _, c := range []struct {
+		name string
+		ours float64
+	}{{"writes=1%/limit=512MiB", 102}, {"writes=10%/limit=512MiB", 104}, {"writes=50%/limit=50MiB", 200}} {
+		add(run, "hotswap", c.name, "PoolSwap", "ns/op", c.ours)
+		add(run, "hotswap", c.name, "Unsynchronized+1", "ns/op", 100)
+	}
+	if got := find(t, run, "as many maps"); got.Verdict != targets.Met || got.Measured != 1.04 {
+		t.Errorf("ratios of 1.02, 1.04 and 2: %+v", got)
+	}
+}
+
 func TestAMapThatSplitsIsNotTheContainersAllocation(t *testing.T) {
 	run := new(results.Run)
 	add(run, "hotswap", "writes=50%/limit=50MiB", "PoolSwap", "B/op", 630, 0, 640, 620)
