@@ -42,10 +42,12 @@ func (m *model) takeFree(got *record) (*twin, verdict) {
 	}
 	for w := pop(&m.waiting); w != nil; w = pop(&m.waiting) {
 		kept, v := m.scrub(w)
-		if kept {
+		switch {
+		case kept && m.spares > 0:
 			return w, v
-		}
-		if !v.returns() {
+		case kept:
+			m.drop(w)
+		case !v.returns():
 			return nil, v
 		}
 	}

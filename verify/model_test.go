@@ -125,7 +125,7 @@ func (m *model) release(w *twin) verdict {
 		m.stats.LateReleases++
 		m.stats.SlowChecks++
 		if extra := w.released - w.acquired; w.place == lost && extra > 0 {
-			return w.misuse(op, fmt.Sprintf("that the pool gave up, and that nobody holds any more: %d too many (released twice?)", extra))
+			return w.misuse(op, fmt.Sprintf("that the pool gave up, and that was released too often, here or elsewhere: %d too many (released twice?)", extra))
 		}
 		if w.place == retired && w.acquired == w.released {
 			m.stats.Drained++
