@@ -8,7 +8,6 @@ import (
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 
-	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/rivals"
 )
@@ -53,17 +52,6 @@ func latency() measure.Suite {
 		{Label: "slowest, GOMAXPROCS 1", Case: last1.Name, Unit: "max-ns"},
 	}}}
 	return s
-}
-
-// lastRelease is a case in which procs is the GOMAXPROCS, or 0 for what it is.
-func lastRelease(name string, procs int, names ...string) measure.Case {
-	c := measure.Case{Name: name, Ours: "PoolSwap", Setup: 100 * time.Millisecond}
-	for _, rival := range names {
-		c.Rivals = append(c.Rivals, measure.Rival{Name: rival, Sample: func(config measure.Config) (measure.Sample, error) {
-			return sampleLastRelease(config, rival, procs), nil
-		}})
-	}
-	return c
 }
 
 const swapsPerSecond = 20
@@ -169,62 +157,6 @@ func startSwaps(s rivals.Shared[table], f *rivals.Functions[table]) (stop func()
 		}
 	}()
 	return func() { close(end); <-ended }
-}
-
-// sampleLastRelease lets a reader hold each table across the update that
-// replaces it.
-func sampleLastRelease(config measure.Config, rival string, procs int) measure.Sample {
-	if procs > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-	}
-	data := &latencyTable{entries: newEntries(config.Size(tableEntries))}
-	f := data.functions()
-	var s rivals.Shared[table]
-	release := timeRelease
-	switch rival {
-	case "RWMutexRef":
-		s = rivals.NewRWMutexRef(f)
-	case "PoolSwap":
-		s = rivals.NewPoolSwap(f, poolswap.Options[rivals.Object[table]]{})
-	case "GoStatement":
-		s = rivals.NewUnsynchronized(f, 2)
-		release = timeGoStatement
-	}
-	rivals.Warm(s, f, 3)
-	runtime.GC()
-	h := newHistogram()
-	sample := measure.Serial(config.Time, func(w *measure.Stopwatch) (operations int) {
-		for w.Running() {
-			held := s.Acquire()
-			next := s.GetNew()
-			f.Fill(&next.Value)
-			s.Update(next)
-			_ = h.RecordValue(int64(release(s, held)))
-			operations++
-			runtime.Gosched() // with one processor nobody else runs otherwise
-		}
-		return operations
-	})
-	addQuantiles(&sample, h)
-	sample.Values["reader-resets"] = float64(data.readerResets.Load())
-	return sample
-}
-
-// timeRelease is the reader of sampleLastRelease: what runs below it is run by
-// a reader.
-//
-//go:noinline
-func timeRelease(s rivals.Shared[table], held *rivals.Object[table]) time.Duration {
-	start := time.Now()
-	s.Release(held)
-	return time.Since(start)
-}
-
-// timeGoStatement starts a goroutine in place of a Release.
-func timeGoStatement(rivals.Shared[table], *rivals.Object[table]) time.Duration {
-	start := time.Now()
-	go func() {}()
-	return time.Since(start)
 }
 
 func newHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(1, time.Minute.Nanoseconds(), 3) }
