@@ -42,12 +42,13 @@ func (m *model) takeFree(got *record) (*twin, verdict) {
 	}
 	for w := pop(&m.waiting); w != nil; w = pop(&m.waiting) {
 		kept, v := m.scrub(w)
-		switch {
-		case kept && m.spares > 0:
+		if kept && m.spares > 0 {
 			return w, v
-		case kept:
-			m.drop(w)
-		case !v.returns():
+		}
+		if kept {
+			m.drop(w) // as the sweeper would have
+		}
+		if !v.returns() {
 			return nil, v
 		}
 	}
@@ -66,7 +67,7 @@ func (m *model) create(got *record, p plan) (*twin, verdict) {
 		now := m.accounts()
 		return nil, verdict{limit: true, text: []string{
 			fmt.Sprintf("poolswap: Get from the pool of *verify_test.record: %d objects are live, as many as Options.MaxLive allows, and none is free", m.maxLive),
-			fmt.Sprintf("%d are held by readers, %d are being reset", now.Retired, now.Resetting),
+			fmt.Sprintf("%d are held by readers, %d are being reset or discarded", now.Retired, now.Resetting),
 		}}
 	}
 	w := p.again
