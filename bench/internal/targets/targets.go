@@ -178,7 +178,7 @@ func (j *judge) pool() {
 }
 
 func (j *judge) latency() {
-	j.below(10_000, "max-ns", j.median("latency", "reads=last-release/procs=1", "PoolSwap", "max-ns"), "slowest Release of the last holder of a map of 100,000 entries, where no core sleeps that must be woken (median of the samples)")
+	j.below(10_000, "max-ns", j.median("latency", "reads=last-release/procs=1", "PoolSwap", "max-ns"), "slowest Release of the last holder of a map of 100,000 entries, with no core to wake")
 	j.atMost(0, "resets", j.resets("reads=last-release"), "resets run by a reader that was the last holder")
 	j.atMost(0, "resets", j.resets("reads=all"), "resets run by readers while maps are swapped")
 }
