@@ -73,17 +73,17 @@ func endOfInterrupted(t *testing.T, process *exec.Cmd, stderr *bytes.Buffer, chi
 
 func TestInterruptKeepsResults(t *testing.T) {
 	folder := t.TempDir()
-	process, _, stderr := command("-suite", "pooling,slab", "-count", "3", "-benchtime", "1ms", "-o", folder)
+	process, _, stderr := command("-suite", "footprint,pooling", "-count", "1", "-benchtime", "1s", "-o", folder)
 	stdout := startGroup(t, process)
-	// The tables of pooling come when that suite has ended and slab runs,
+	// The tables of footprint come when that suite has ended and pooling runs,
 	// which takes much longer than it takes to read them.
-	readUntil(t, stdout, "work=small-gc")
+	readUntil(t, stdout, "reader=holds")
 	if err := process.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	endOfInterrupted(t, process, stderr)
 	run := readResults(t, folder)
-	if len(run.Find("pooling", "work=log-line", "typedpool").Iterations) != 3 {
+	if len(run.Find("footprint", "procs=16", "PoolSwap").Iterations) != 1 {
 		t.Error("what was measured before is not there")
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "report.html"))

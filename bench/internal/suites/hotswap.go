@@ -33,7 +33,7 @@ func hotswap() measure.Suite {
 				Name:        fmt.Sprintf("writes=%d%%/limit=%dMiB", percent, mib),
 				Ours:        "PoolSwap",
 				MemoryLimit: fmt.Sprintf("%dMiB", mib),
-				Setup:       120 * time.Millisecond,
+				Setup:       30 * time.Millisecond,
 			}
 			for i, name := range hotswapRivals {
 				c.Rivals = append(c.Rivals, measure.Rival{

@@ -11,7 +11,7 @@ import (
 
 // lastRelease is a case in which procs is the GOMAXPROCS, or 0 for what it is.
 func lastRelease(name string, procs int, names ...string) measure.Case {
-	c := measure.Case{Name: name, Ours: "PoolSwap", Setup: 100 * time.Millisecond}
+	c := measure.Case{Name: name, Ours: "PoolSwap", Setup: 20 * time.Millisecond}
 	for _, rival := range names {
 		c.Rivals = append(c.Rivals, measure.Rival{Name: rival, Sample: func(config measure.Config) (measure.Sample, error) {
 			return sampleLastRelease(config, rival, procs), nil

@@ -32,7 +32,7 @@ func latency() measure.Suite {
 			{Unit: "reader-resets", Title: "resets by readers"},
 		},
 	}
-	reads := measure.Case{Name: "reads=all", Ours: "PoolSwap", Setup: 150 * time.Millisecond}
+	reads := measure.Case{Name: "reads=all", Ours: "PoolSwap", Setup: 40 * time.Millisecond}
 	for _, name := range []string{"PoolSwap", "RWMutexRef", "MutexInPlace", "MutexAlloc", "AtomicPtr", "Unsynchronized"} {
 		reads.Rivals = append(reads.Rivals, measure.Rival{Name: name, Sample: func(config measure.Config) (measure.Sample, error) {
 			return sampleReads(config, name), nil

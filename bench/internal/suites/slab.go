@@ -30,7 +30,7 @@ func slab() measure.Suite {
 			{Title: "Memory allocated per load", Points: []measure.Point{{Label: "allocated", Case: slabCase, Unit: "B/load"}}},
 		},
 		Cases: []measure.Case{{
-			Name: slabCase, Ours: "slab-recycled", Setup: 400 * time.Millisecond,
+			Name: slabCase, Ours: "slab-recycled", Setup: 20 * time.Millisecond,
 			Rivals: []measure.Rival{
 				loader("map-fresh", func() dataset.Loader { return new(dataset.Map) }, true),
 				loader("map-recycled", func() dataset.Loader { return new(dataset.Map) }, false),
