@@ -20,6 +20,7 @@ type machine struct {
 	pick func(n int) int // the source of all choices: a number below n
 
 	pool       *poolswap.Pool[record, *record]
+	poolCopy   *poolswap.Pool[record, *record] // made while no sweeper runs, which would write on the original
 	containers [2]*poolswap.Container[record, *record]
 	readers    []*reader
 	held       []*twin // one for each reference that is not a Reader's
@@ -82,6 +83,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 	m.overflows = !m.discards && m.maxLive == 0 && m.spares > 0
 
 	m.pool = poolswap.NewPoolWithOptions(m.factory, reset, options)
+	m.poolCopy = copyOf(m.pool)
 	m.stats.Counting = m.pool.Stats().Counting
 	for c := range m.containers {
 		m.containers[c] = poolswap.NewEmptyContainer(m.pool)
