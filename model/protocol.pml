@@ -5,7 +5,7 @@
  * One transition is one step of the code that others can see; what is merged
  * into one, and why that loses nothing, is in README.md. A comment (A1) names
  * the step of the sources with the same label. Every bound and every planted
- * bug is a macro that run.sh sets; the defaults are the smallest configuration.
+ * bug is a macro that run.sh sets; these are the bounds.
  */
 
 #ifndef READERS
@@ -143,7 +143,7 @@ init {
 			phase[o] = LIVE
 		}
 #ifdef RACE
-		created++;		/* the object that all writers believe is theirs */
+		created++;		/* the first object that is taken without being owned */
 #endif
 #ifndef PORTABLE
 		run memory();

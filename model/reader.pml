@@ -9,7 +9,7 @@
 #define STRIPE_OF_READER	me
 #endif
 
-#if defined NO_FENCE || defined PORTABLE	/* planted bug: slowCheck does not wait for its own store */
+#ifdef NO_FENCE		/* planted bug: slowCheck does not wait for its own store */
 #define SLOW_FENCE(me)	true
 #else
 #define SLOW_FENCE(me)	VISIBLE(me)

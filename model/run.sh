@@ -39,8 +39,8 @@ overflow:        READERS=1 OBJECTS=4 OVERFLOW
 fence-fails:     READERS=1 OBJECTS=4 LIMITED FENCE_FAILS
 portable:        OBJECTS=3 LIMITED PORTABLE
 portable-containers: CONTAINERS=2 OBJECTS=3 LIMITED PORTABLE
-portable-writers: WRITERS=2 READERS=1 OBJECTS=3 LIMITED PORTABLE EMPTYING GIVING_BACK
-counted:         OBJECTS=3 ROUNDS=2 UPDATES=2 COUNTED
+portable-writers: WRITERS=2 OBJECTS=2 LIMITED PORTABLE
+counted:         OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 COUNTED
 '
 
 deep='
@@ -52,11 +52,11 @@ readers-3:       READERS=3 OBJECTS=2 LIMITED
 writers:         WRITERS=2 OBJECTS=2 LIMITED
 containers:      CONTAINERS=2 OBJECTS=3 LIMITED
 emptying:        OBJECTS=3 LIMITED EMPTYING GIVING_BACK
-sweepers:        OBJECTS=2 LIMITED SWEEPERS=2 STEPWISE
+sweepers:        OBJECTS=3 LIMITED PORTABLE SWEEPERS=2 STEPWISE
 portable:        OBJECTS=4 LIMITED PORTABLE
 portable-readers-3: READERS=3 OBJECTS=2 LIMITED PORTABLE
 portable-writers: WRITERS=2 OBJECTS=3 LIMITED PORTABLE
-counted:         OBJECTS=3 LIMITED ROUNDS=2 UPDATES=3 COUNTED
+counted:         OBJECTS=3 ROUNDS=2 UPDATES=2 COUNTED
 '
 
 # Every planted bug, "name: property macros". Only that property is asserted,
@@ -99,7 +99,7 @@ torn-push:                  leaked OBJECTS=3 LIMITED ROUNDS=1 UPDATES=2 TORN_PUS
 keep-mutex:                 deadlock OBJECTS=3 LIMITED ROUNDS=1 UPDATES=2 STEPWISE KEEP_MUTEX
 '
 
-states= depth= seconds= errors= property= unreached=
+states= depth= seconds= memory= errors= property= unreached=
 
 # cpu_seconds NAME sets it to the time that all processes waited for have taken.
 cpu_seconds() {
@@ -130,6 +130,7 @@ check() {
 	seconds=$(awk "BEGIN { printf \"%.1f\", $after - $before }")
 	states=$(awk '/states, stored/ { print $1 }' pan.out)
 	depth=$(sed -n 's/.*depth reached \([0-9]*\),.*/\1/p' pan.out)
+	memory=$(awk '/total actual memory usage/ { print int($1) }' pan.out)
 	errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.out)
 	property=$(sed -n 's/^pan:[0-9]*: assertion violated *!(*\([a-z_]*\)).*/\1/p; s/^pan:[0-9]*: invalid end state.*/deadlock/p' pan.out | head -n 1)
 	# The end of a process that never ends is the one place not to be reached.
@@ -175,7 +176,7 @@ sound() {
 	shift
 	check "$@"
 	[ "$errors" = 0 ] && [ -z "$unreached" ] || failed=$((failed + 1))
-	printf '%-20s %11s %8s %7s %6s %s\n' "$name" "$states" "$depth" "$seconds" "$errors" "$property"
+	printf '%-20s %11s %9s %8s %6s %6s %s\n' "$name" "$states" "$depth" "$seconds" "$memory" "$errors" "$property"
 	if [ "$errors" = 0 ] && [ -n "$unreached" ]; then
 		printf 'not reached:\n%s\n' "$unreached"
 	fi
@@ -207,7 +208,7 @@ caught() {
 trail() {
 	shift
 	planted "$@"
-	spin -t -p -g $flags protocol.pml
+	spin -t -p $flags protocol.pml
 }
 
 [ $# -ge 1 ] || usage
@@ -218,7 +219,7 @@ case $mode in
 verify | deep)
 	compiler_flags='-DMEMLIM=6000' search_flags='-w25 -m10000000'
 	[ $mode = verify ] || compiler_flags='-DCOLLAPSE -DMEMLIM=20000' search_flags='-w28 -m40000000'
-	printf '%-20s %11s %8s %7s %6s %s\n' configuration states depth 'CPU s' errors property
+	printf '%-20s %11s %9s %8s %6s %6s %s\n' configuration states depth 'CPU s' MiB errors property
 	if [ $mode = verify ]; then each "$verify" sound; else each "$deep" sound; fi
 	echo "$ran configurations, $failed with errors or statements that were not reached"
 	;;
