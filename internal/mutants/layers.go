@@ -38,7 +38,8 @@ func layerNames() (names []string) {
 	return names
 }
 
-// choose returns the layers that are named, or all.
+// choose returns the layers that are named, by themselves or, as verify, by
+// their folder; or all.
 func choose(names string) ([]layer, error) {
 	if names == "" {
 		return layers, nil
@@ -47,7 +48,7 @@ func choose(names string) ([]layer, error) {
 	for name := range strings.SplitSeq(names, ",") {
 		found := false
 		for i, known := range layerNames() {
-			if name == known {
+			if name == known || name == layers[i].dir {
 				chosen, found = append(chosen, layers[i]), true
 			}
 		}
