@@ -126,7 +126,7 @@ tidy: ## check that go.mod and go.sum of every module are tidy
 ## Everything
 
 # In the order in which a mistake costs least to find.
-CI := lint tidy test purego debug race cross sched modules fuzz mutants
+CI := lint tidy test purego debug race cross sched modules fuzz mutants model model-mutants
 
 .PHONY: ci
 ci: export LAYERS = scheduler
