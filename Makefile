@@ -53,7 +53,7 @@ debug: ## the tests of typedpool's debug build
 
 .PHONY: sched
 sched: ## the interleavings of the real code, under the scheduler
-	$(GO) test -tags poolswapsched -run 'Interleaving|Widened' $(TESTFLAGS) .
+	$(GO) test -tags poolswapsched -run 'Interleaving|Widened|Draught' $(TESTFLAGS) .
 	$(GO) test -tags poolswapsched $(TESTFLAGS) ./internal/jitter
 
 ## What needs a C compiler, Spin, or qemu
@@ -105,6 +105,10 @@ verify: ## state machine, linearizability, leaks: the tests of verify/
 fuzz: ## every fuzz target for FUZZTIME each (10s)
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" scripts/fuzz $(MODULES)
 
+.PHONY: recorded
+recorded: ## the long runs whose figures docs/internals.md quotes
+	GO="$(GO)" scripts/recorded
+
 ## What looks at the source
 
 .PHONY: fmt
@@ -136,21 +140,19 @@ ci: tools ## all checks, at sizes under 20 minutes on 2 cores
 # Sizes for a night: what the tests read from the environment.
 .PHONY: nightly
 nightly: export POOLSWAP_STRESS ?= 5m
-nightly: export POOLSWAP_STATES ?= 2000000
-nightly: export POOLSWAP_SCHEDULES ?= 1000000
 nightly: export POOLSWAP_DEEP ?= 10m
 nightly: export FUZZTIME = 5m
 nightly: export TESTFLAGS = -timeout 12h
 nightly: tools ## all checks, at sizes for a night
-	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep
+	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep recorded
 
-# Which layers of tests the faults are planted under: unit, stress, scheduler,
-# verify. Each fault is one run of each.
-LAYERS ?= unit,stress,scheduler,verify
+# Which layers of tests the faults are planted under, separated by commas; all
+# of them where none is named. Each fault is one run of each.
+LAYERS ?=
 
 .PHONY: mutants
 mutants: ## see that the tests find every fault planted in the code
-	$(GO) run ./internal/mutants -layers $(LAYERS)
+	$(GO) run ./internal/mutants -layers "$(LAYERS)"
 
 .PHONY: tools
 tools: ## install what the checks need: system packages, and linters in ./bin

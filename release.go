@@ -54,8 +54,8 @@ func (p *recycler) releaseSlow(ref *Ref) {
 		counters.CountReleased(k) // (R3)
 		seam.Unpin()
 		ref.releasedLate()
-		if extra := -counters.Outstanding(); phaseOf(now) == lost && extra > 0 { // nobody sums a lost object
-			ref.panicMisuse("Release", fmt.Sprintf("that the pool gave up, and that was released too often, here or elsewhere: %d too many (released twice?)", extra))
+		if phaseOf(now) == lost { // nobody will sum
+			ref.refuseExcess()
 		}
 	case private:
 		if !counters.State.CompareAndSwap(now, in(now, free)) { // (B1) the owner gives it back
@@ -66,6 +66,13 @@ func (p *recycler) releaseSlow(ref *Ref) {
 		ref.panicMisuse("Release", "that is in the pool (released twice?)")
 	case discarded:
 		ref.panicMisuse("Release", "that the pool has discarded (released twice?)")
+	}
+}
+
+// refuseExcess panics if a lost object was released more often than acquired.
+func (r *Ref) refuseExcess() {
+	if extra := -r.counters.Load().Outstanding(); extra > 0 {
+		r.panicMisuse("Release", fmt.Sprintf("that the pool gave up, and that was released too often, here or elsewhere: %d too many (released twice?)", extra))
 	}
 }
 
