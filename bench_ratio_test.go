@@ -102,21 +102,23 @@ func readPointer(c *atomic.Pointer[table], n int) {
 	sink.Add(int64(sum))
 }
 
-// together runs f on so many goroutines at once and returns how long it took.
+// together runs f on so many goroutines at once and returns how long the
+// slowest of them took. They wait for one another spinning, so that each has a
+// processor when they begin: to wake one can take longer than f.
 func together(goroutines int, f func()) time.Duration {
-	var ready, done sync.WaitGroup
-	begin := make(chan struct{})
-	for range goroutines {
-		ready.Add(1)
+	var ready atomic.Int32
+	took := make([]time.Duration, goroutines)
+	var done sync.WaitGroup
+	for i := range goroutines {
 		done.Go(func() {
-			ready.Done()
-			<-begin
+			ready.Add(1)
+			for int(ready.Load()) < goroutines {
+			}
+			begun := time.Now()
 			f()
+			took[i] = time.Since(begun)
 		})
 	}
-	ready.Wait()
-	begun := time.Now()
-	close(begin)
 	done.Wait()
-	return time.Since(begun)
+	return slices.Max(took)
 }
