@@ -3,6 +3,7 @@ package measure
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -17,7 +18,9 @@ func (w *Stopwatch) Running() bool { return time.Since(w.start) < w.limit }
 
 // Parallel runs work on that many goroutines for about the time given and
 // returns the time, bytes and allocations per operation. Each call of work
-// does operations until the stopwatch has run out and returns how many.
+// does operations until the stopwatch has run out and returns how many. Where
+// there is a processor for each they begin when all of them run, since to wake
+// one can take as long as a short sample.
 //
 // The time per operation is what the goroutines achieve together: the inverse
 // of the sum of their rates, each over its own time, so that one that ends
@@ -31,11 +34,23 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 	watch := Stopwatch{limit: limit}
 	gate := make(chan struct{})
 	var ready, done sync.WaitGroup
+	var arrived atomic.Int32
+	var started atomic.Bool
+	spins := goroutines <= runtime.GOMAXPROCS(0)
 	for g := range goroutines {
 		ready.Add(1)
 		done.Go(func() {
 			ready.Done()
 			<-gate
+			if int(arrived.Add(1)) == goroutines {
+				watch.start = time.Now()
+				started.Store(true)
+			}
+			for !started.Load() {
+				if !spins {
+					runtime.Gosched()
+				}
+			}
 			operations := work(g, &watch)
 			tallies[g] = tally{operations, time.Since(watch.start)}
 		})
@@ -43,7 +58,6 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 	ready.Wait()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	watch.start = time.Now()
 	close(gate)
 	done.Wait()
 	runtime.ReadMemStats(&after)
