@@ -55,6 +55,9 @@ func newContainer[T any, P Object[T]](op string, pool *Pool[T, P]) *Container[T,
 	pool.check(op)
 	c := &Container[T, P]{pool: pool}
 	c.slot.pool, c.slot.offset, c.slot.self = &pool.recycler, pool.offset, &c.slot
+	if direct {
+		c.slot.direct = &c.slot
+	}
 	return c
 }
 

@@ -2,8 +2,8 @@
 
 package poolswap
 
-// WithoutAssembly makes every read go through the methods until restore is
-// called. It must not be called while other goroutines read.
+// WithoutAssembly makes reads of each container that is made before restore is
+// called go through the methods.
 func WithoutAssembly() (restore func()) {
 	was := direct
 	direct = false

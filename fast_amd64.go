@@ -38,7 +38,8 @@ const (
 )
 
 // direct tells whether the runtime has these where it is said here. If not, as
-// with a later version of Go, everything goes through the methods.
+// with a later version of Go, everything goes through the methods: each
+// container says so in its slot, where the assembly looks.
 var direct = func() bool {
 	m, p := seam.WhereP()
 	return m == gM && p == mP

@@ -3,11 +3,9 @@
 #include "go_asm.h"
 #include "textflag.h"
 
-// PNUMBER puts the number of this P in reg, or jumps to none if it is not known
-// where to look. Only Go functions call these, and they have g in R14.
-#define PNUMBER(reg, none) \
-	CMPB	·direct(SB), $0 \
-	JEQ	none \
+// PNUMBER puts the number of this P in reg. Only Go functions call these, and
+// they have g in R14.
+#define PNUMBER(reg) \
 	MOVQ	const_gM(R14), reg \
 	MOVQ	const_mP(reg), reg \
 	MOVLQSX	(reg), reg
@@ -23,9 +21,9 @@
 // func acquire(s *slot) (failed *Ref, obj unsafe.Pointer)
 TEXT ·acquire(SB), NOSPLIT, $0-24
 	MOVQ	s+0(FP), AX
-	CMPQ	AX, slot_self(AX)
+	CMPQ	AX, slot_direct(AX) // not so in a copy, either
 	JNE	on
-	PNUMBER(CX, on)                         // (A1)
+	PNUMBER(CX)                             // (A1)
 	MOVQ	slot_current(AX), BX            // (A2)
 	TESTQ	BX, BX
 	JEQ	on
@@ -57,19 +55,19 @@ on:
 // func release(s *slot, obj unsafe.Pointer)
 TEXT ·release(SB), NOSPLIT, $0-16
 	MOVQ	s+0(FP), AX
+	CMPQ	AX, slot_direct(AX)
+	JNE	on
 	MOVQ	obj+8(FP), BX
 	TESTQ	BX, BX
 	JEQ	on
 	ADDQ	slot_offset(AX), BX
 	MOVQ	slot_pool(AX), DX
-	TESTQ	DX, DX
-	JEQ	on
 	CMPQ	DX, Ref_pool(BX)
 	JNE	on
 	MOVQ	Ref_counters(BX), SI
 	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R1)
 	JNE	on
-	PNUMBER(CX, on)                         // (R2)
+	PNUMBER(CX)                             // (R2)
 	CMPQ	CX, const_countersPlain(SI)
 	JCC	atomically
 	SHLQ	$const_countersShift, CX

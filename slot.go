@@ -14,7 +14,8 @@ type slot struct {
 	pool    *recycler         // nil only in a zero Container
 	offset  uintptr           // of Ref in the object; constant
 
-	self *slot // tells a copied container from the original
+	self   *slot // tells a copied container from the original
+	direct *slot // self where the assembly may be used, else nil
 }
 
 // acquire returns the current object, counted, or nil. It goes round again only
