@@ -42,12 +42,14 @@ func (p *recycler) get() (*Ref, error) {
 				return p.create()
 			}
 		}
-		if !clean && !p.scrub(ref) {
-			continue
-		}
-		if !clean && p.spares.limit == 0 { // it is in nobody's list by chance: the sweeper would have dropped it
-			p.drop(ref)
-			continue
+		if !clean {
+			if !p.scrub(ref) {
+				continue
+			}
+			if p.spares.limit == 0 { // as the sweeper would have done, had it come first
+				p.drop(ref)
+				continue
+			}
 		}
 		state := &ref.counters.Load().State
 		state.Store(in(state.Load()+nextLife, private)) // (G2) a new life: sums of earlier ones cannot end it
