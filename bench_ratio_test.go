@@ -113,6 +113,7 @@ func together(goroutines int, f func()) time.Duration {
 		done.Go(func() {
 			ready.Add(1)
 			for int(ready.Load()) < goroutines {
+				continue
 			}
 			begun := time.Now()
 			f()

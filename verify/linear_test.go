@@ -26,7 +26,7 @@ func TestConcurrentHistoriesAreLinearizable(t *testing.T) {
 				all.add(recordAndJudge(t, portable))
 			})
 		}
-		t.Logf("%v, in %v", all, time.Since(begun).Round(time.Second))
+		t.Logf("%v, in %v", &all, time.Since(begun).Round(time.Second))
 	})
 }
 
@@ -47,7 +47,7 @@ func (l *legal) add(more legal) {
 	l.lateReleases += more.lateReleases
 }
 
-func (l legal) String() string {
+func (l *legal) String() string {
 	return fmt.Sprintf("%d histories, %d steps on average; %d updates, %d failed validations, %d late releases",
 		l.histories, l.steps/max(l.histories, 1), l.updates, l.retries, l.lateReleases)
 }
@@ -70,7 +70,7 @@ func recordAndJudge(t *testing.T, portable bool) (all legal) {
 	}
 	stats := recorder.pool.Stats()
 	all.updates, all.retries, all.lateReleases = stats.Updates, stats.Retries, stats.LateReleases
-	t.Log(all)
+	t.Log(&all)
 	return all
 }
 
