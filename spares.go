@@ -3,8 +3,8 @@ package poolswap
 import "github.com/poolswap/poolswap/internal/seam"
 
 // spares holds the free objects of a pool: those that are clean, last in first
-// out, and those that still await their reset. Readers only
-// push; writers and the sweeper push and pop.
+// out, and those that still await their reset. Readers only push; writers and
+// the sweeper push and pop.
 type spares struct {
 	limit int        // how many clean objects are kept; constant
 	mu    seam.Mutex // never held while code of the user runs

@@ -131,16 +131,14 @@ func (j *judge) hotswap() {
 			if ratio := j.ratio("hotswap", c, "PoolSwap", "Unsynchronized+1"); !math.IsNaN(ratio) {
 				asManyMaps = append(asManyMaps, ratio)
 			}
-			bytes = larger(bytes, smallest(j.run.Find("hotswap", c, "PoolSwap").Values["B/op"]))
+			bytes = larger(bytes, j.median("hotswap", c, "PoolSwap", "B/op"))
 			allocations = larger(allocations, j.median("hotswap", c, "PoolSwap", "allocs/op"))
 			maps = larger(maps, largest(j.run.Find("hotswap", c, "PoolSwap").Values["maps/op"]))
 		}
 	}
 	j.atMost(1.05, "x", stats.Of(asManyMaps).Median, "hot swap, median of all cells, against no synchronization with as many maps")
 	j.atMost(0, "maps/op", maps, "hot swap, maps made in the worst sample of the table")
-	// A map that splits a part of itself while it is filled adds to some
-	// samples, whoever shares it; what the sharing allocates is in all of them.
-	j.atMost(16, "B/op", bytes, "hot swap, bytes allocated in the worst cell of the table (least of its samples)")
+	j.atMost(16, "B/op", bytes, "hot swap, bytes allocated in the worst cell of the table")
 	j.atMost(0, "allocs/op", math.Floor(allocations), "hot swap, allocations in the worst cell of the table")
 }
 
@@ -158,14 +156,6 @@ func largest(values []float64) float64 {
 		return math.NaN()
 	}
 	return slices.Max(values)
-}
-
-// smallest returns the smallest value, or NaN if there is none.
-func smallest(values []float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	return slices.Min(values)
 }
 
 func (j *judge) pool() {
