@@ -53,7 +53,7 @@ debug: ## the tests of typedpool's debug build
 
 .PHONY: sched
 sched: ## the interleavings of the real code, under the scheduler
-	$(GO) test -tags poolswapsched -run 'Interleaving|Widened|Draught' $(TESTFLAGS) .
+	$(GO) test -tags poolswapsched -run 'Interleaving|SleepSets|Widened|Draught' $(TESTFLAGS) .
 	$(GO) test -tags poolswapsched $(TESTFLAGS) ./internal/jitter
 
 ## What needs a C compiler, Spin, or qemu

@@ -3,27 +3,47 @@
 package poolswap
 
 import (
-	"fmt"
 	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// Parts calls label for each word of shared state that belongs to obj, with
-// what says how to call it.
-func (p *Pool[T, P]) Parts(obj *T, label func(at unsafe.Pointer, name func() string)) {
+// StateOf returns the state word of obj.
+func (p *Pool[T, P]) StateOf(obj *T) unsafe.Pointer {
+	return unsafe.Pointer(&refOf(obj, p.offset).counters.Load().State)
+}
+
+// CountersOf returns how many stripes obj has, and the counters of each.
+func (p *Pool[T, P]) CountersOf(obj *T) (stripes int, of func(k int) (acquired, released *seam.Count)) {
 	counters := refOf(obj, p.offset).counters.Load()
-	label(unsafe.Pointer(&counters.State), func() string { return "state" })
-	for k := range counters.Stripes() {
-		acquired, released := counters.Counts(k)
-		label(unsafe.Pointer(acquired), func() string { return fmt.Sprintf("acquired[%d]", k) })
-		label(unsafe.Pointer(released), func() string { return fmt.Sprintf("released[%d]", k) })
-	}
+	return counters.Stripes(), counters.Counts
 }
 
 // Shared calls label for each word of shared state that belongs to the pool.
-func (p *Pool[T, P]) Shared(label func(at unsafe.Pointer, name func() string)) {
-	label(unsafe.Pointer(&p.recycler.spares.mu.Held), func() string { return "spares" })
-	label(unsafe.Pointer(&p.recycler.spares.awaiting), func() string { return "awaiting" })
-	label(unsafe.Pointer(&p.recycler.sweeping), func() string { return "sweeping" })
+func (p *Pool[T, P]) Shared(label func(at unsafe.Pointer, name string)) {
+	label(unsafe.Pointer(&p.recycler.spares.mu.Held), "spares")
+	label(unsafe.Pointer(&p.recycler.spares.awaiting), "awaiting")
+	label(unsafe.Pointer(&p.recycler.sweeping), "sweeping")
+}
+
+// Guarded calls found for each object that the spares hold, in order, with a
+// nil between those that are clean and those that await their reset.
+func (p *Pool[T, P]) Guarded(found func(obj *T)) {
+	spares := &p.recycler.spares
+	for _, ref := range spares.clean {
+		found(objectOf[T](ref, p.offset))
+	}
+	found(nil)
+	for ref := spares.awaiting.Load(); ref != nil; ref = ref.next {
+		found(objectOf[T](ref, p.offset))
+	}
+}
+
+// Accounts returns what the pool's accounts say of live, retired and discarded
+// objects.
+func (p *Pool[T, P]) Accounts() (live int64, retired, discarded uint64) {
+	t := &p.recycler.tally
+	return t.live.Load(), t.retired.Load() - t.drained.Load(), t.discarded.Load()
 }
 
 // Part returns the container's word of shared state.

@@ -3,7 +3,7 @@
 package poolswap_test
 
 import (
-	"fmt"
+	"strconv"
 	"unsafe"
 
 	"github.com/poolswap/poolswap"
@@ -28,11 +28,13 @@ type lab struct {
 	containers []*watched
 	all        []*specimen
 	dropped    int // discarded
+	refused    int // of rivals
 }
 
 // watched is a container and what its only writer has done.
 type watched struct {
 	*poolswap.Container[specimen, *specimen]
+	name     string
 	begun    int  // version of the last Update that was called
 	done     int  // version of the last Update that returned
 	maybeNil bool // an Update(nil) was called
@@ -49,8 +51,8 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 	l.pool = poolswap.NewPoolWithOptions(l.make, l.reset, options)
 	l.pool.Shared(w.Label)
 	for i := range containers {
-		c := &watched{Container: poolswap.NewEmptyContainer(l.pool)}
-		w.Label(c.Part(), func() string { return fmt.Sprintf("container%d.current", i) })
+		c := &watched{Container: poolswap.NewEmptyContainer(l.pool), name: "container" + strconv.Itoa(i)}
+		w.Label(c.Part(), c.name+".current")
 		l.containers = append(l.containers, c)
 		l.update(c, l.get())
 	}
@@ -61,8 +63,46 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 	for _, s := range stock {
 		l.pool.Release(s)
 	}
+	w.Watch(l.notes)
 	w.AtEnd(l.check)
 	return l
+}
+
+// notes stands for all that the promises are judged by, and for what the pool
+// has under its mutex.
+func (l *lab) notes() uint64 {
+	live, retired, discarded := l.pool.Accounts()
+	h := sched.Mix(sched.Mix(uint64(live), retired), discarded)
+	h = sched.Mix(sched.Mix(h, uint64(l.refused)), uint64(l.dropped))
+	for _, c := range l.containers {
+		h = sched.Mix(sched.Mix(h, uint64(c.begun)), sched.Mix(uint64(c.done), bit(c.maybeNil)))
+	}
+	for _, s := range l.all {
+		h = sched.Mix(sched.Mix(h, uint64(s.version)), sched.Mix(uint64(s.holders), bit(s.free)))
+	}
+	l.pool.Guarded(func(s *specimen) { h = sched.Mix(h, s.id()) })
+	return h
+}
+
+// id is a number for s that is the same in every run.
+func (s *specimen) id() uint64 {
+	if s == nil {
+		return 0
+	}
+	return uint64(s.name[0])
+}
+
+// held is a number for its holders.
+func (s *specimen) held() uint64 { return sched.Mix(s.id(), 1) }
+
+// id is a number for c that is the same in every run.
+func (c *watched) id() uint64 { return sched.Mix(uint64(c.name[len(c.name)-1]), 2) }
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 func (l *lab) make() *specimen {
@@ -74,6 +114,8 @@ func (l *lab) make() *specimen {
 
 // reset watches the first promise: nothing is recycled while it is held.
 func (l *lab) reset(s *specimen) bool {
+	l.Reads(s.held())
+	l.Writes(s.id())
 	if s.holders != 0 {
 		l.Fail("%s is reset while %d hold it", s.name, s.holders)
 	}
@@ -87,38 +129,48 @@ func (l *lab) reset(s *specimen) bool {
 // get watches the second: a specimen is at most once in the pool.
 func (l *lab) get() *specimen {
 	s := l.pool.Get()
+	l.Reads(s.held())
+	l.Writes(s.id())
 	if !s.free || s.holders != 0 {
 		l.Fail("Get returned %s, which is in use", s.name)
 	}
 	s.free = false
-	l.pool.Parts(s, func(at unsafe.Pointer, part func() string) {
-		l.Label(at, func() string { return s.name + "." + part() })
-	})
+	l.Label(l.pool.StateOf(s), s.name+".state")
+	stripes, of := l.pool.CountersOf(s)
+	l.Counters(s.name, stripes, of)
 	return s
 }
 
 // update publishes s, or empties c.
 func (l *lab) update(c *watched, s *specimen) {
+	l.Writes(c.id())
 	c.begun++
 	version := c.begun
 	if s == nil {
 		c.maybeNil = true
 	} else {
+		l.Writes(s.id())
 		s.version = version
 	}
 	c.Update(s)
+	l.Writes(c.id())
 	c.done = max(c.done, version)
 }
 
 // acquire watches the third: what is acquired was current during the call.
 func (l *lab) acquire(c *watched) *specimen {
 	done := c.done
+	l.Reads(c.id())
+	l.Know(uint64(done))
 	s := c.Acquire()
 	l.judge(c, s, done)
 	return s
 }
 
 func (l *lab) judge(c *watched, s *specimen, done int) {
+	l.Reads(c.id())
+	l.Reads(s.id())
+	l.Adds(s.held())
 	switch {
 	case s == nil:
 		if !c.maybeNil {
@@ -138,6 +190,8 @@ func (l *lab) release(c *watched, s *specimen) {
 	if s == nil {
 		return
 	}
+	l.Reads(s.id())
+	l.Adds(s.held())
 	if s.free {
 		l.Fail("%s was recycled under its reader", s.name)
 	}
@@ -147,20 +201,24 @@ func (l *lab) release(c *watched, s *specimen) {
 
 // reader starts a thread that reads in rounds.
 func (l *lab) reader(c *watched, rounds int) {
-	l.Start("reader", func() {
+	l.Start("reader of "+c.name, func() {
 		for round := range rounds {
 			l.Forget(uint64(round))
-			l.release(c, l.acquire(c))
+			s := l.acquire(c)
+			l.Forget(sched.Mix(uint64(round), s.id()))
+			l.release(c, s)
 		}
 	})
 }
 
 // writer starts a thread that updates.
 func (l *lab) writer(c *watched, updates int) {
-	l.Start("writer", func() {
+	l.Start("writer of "+c.name, func() {
 		for update := range updates {
 			l.Forget(uint64(update))
-			l.update(c, l.get())
+			s := l.get()
+			l.Forget(sched.Mix(uint64(update), s.id()))
+			l.update(c, s)
 		}
 	})
 }
@@ -179,17 +237,16 @@ func (l *lab) writers(c *watched) {
 
 // rivals starts two threads that do what only one may: one must be refused.
 func (l *lab) rivals(do func()) {
-	refused := 0
 	for range 2 {
 		l.Start("rival", func() {
 			if l.Refused(do) {
-				refused++
+				l.refused++
 			}
 		})
 	}
 	l.AtEnd(func() {
-		if refused != 1 {
-			l.Fail("of two rivals %d were refused", refused)
+		if l.refused != 1 {
+			l.Fail("of two rivals %d were refused", l.refused)
 		}
 	})
 }

@@ -15,6 +15,16 @@ type choice struct {
 	cpu    int
 }
 
+// wayID tells the ways to go on apart that there are in a state.
+type wayID struct{ thread, cpu int }
+
+func (c choice) id() wayID {
+	if c.thread == nil {
+		return wayID{-1, c.cpu}
+	}
+	return wayID{c.thread.id, c.cpu}
+}
+
 // choices appends all ways to go on to into.
 func (w *World) choices(into []choice) []choice {
 	for _, t := range w.threads {
@@ -26,7 +36,7 @@ func (w *World) choices(into []choice) []choice {
 					into = append(into, choice{t, c})
 				}
 			}
-		case t.op == seam.OpLock && *(*uint64)(t.addr) != 0:
+		case t.op == seam.OpLock && t.at.value() != 0:
 		default:
 			into = append(into, choice{t, -1})
 		}
@@ -42,6 +52,7 @@ func (w *World) choices(into []choice) []choice {
 // take goes on the way of c.
 func (w *World) take(c choice) {
 	w.steps++
+	w.uses = w.uses[:0]
 	if w.steps > w.config.MaxSteps {
 		w.failure = fmt.Errorf("no end after %d steps: a livelock?", w.config.MaxSteps)
 		return
@@ -51,6 +62,7 @@ func (w *World) take(c choice) {
 		w.letOut(c.cpu)
 		return
 	}
+	w.uses.note(going(c.thread), writes)
 	if c.thread.op == seam.OpPin {
 		c.thread.cpu = c.cpu
 	}

@@ -6,7 +6,11 @@
 // their processor until they are let out (first in first out, as on x86-TSO),
 // and which step comes next is a choice.
 //
-// Explore makes every choice, depth first, and prunes states that it has seen.
+// Explore makes every choice, depth first, and goes on from no state twice.
+// Coroutines cannot be copied, so it runs from the start each time. What a
+// state is, is the file state.go's to say; which transitions may be left out
+// because another order of the same ones is taken, that of footprint.go.
+//
 // Sample makes random ones, with priorities that change a few times in each
 // run (PCT: Burckhardt and others, "A randomized scheduler with probabilistic
 // guarantees of finding bugs", ASPLOS 2010). Both stop at the first failure

@@ -2,13 +2,7 @@
 
 package sched
 
-import (
-	"fmt"
-	"math/rand/v2"
-	"slices"
-
-	"github.com/poolswap/poolswap/internal/seam"
-)
+import "slices"
 
 // Scenario sets up a world: its objects, its threads, its checks. It must do
 // the same each time.
@@ -24,188 +18,178 @@ type Result struct {
 	Failure   error // with the trace of the run, or nil
 }
 
-// branch is a point of a run where there were several ways to go on.
-type branch struct{ taken, ways int }
-
-// Explore makes every choice, and stops after limit states; 0 is no limit.
-func Explore(config Config, scenario Scenario, limit int) Result {
-	var result Result
-	seen := make(map[uint64]struct{})
-	usage := newUsage()
-	var path []branch
-	w := newWorld(config)
-	defer w.crew.disband()
-	for {
-		at := 0
-		w.start(scenario, usage, nil)
-		choose := func(ways []choice) (int, bool) {
-			if at < len(path) {
-				at++
-				return path[at-1].taken, true
-			}
-			h := w.hash()
-			if _, known := seen[h]; known {
-				return 0, false
-			}
-			seen[h] = struct{}{}
-			path = append(path, branch{0, len(ways)})
-			at++
-			return 0, true
-		}
-		w.drive(choose)
-		result.count(w)
-		if usage.grown {
-			usage.grown, path = false, nil
-			clear(seen)
-			continue
-		}
-		result.States = len(seen)
-		if w.failure != nil {
-			result.Failure = replay(config, scenario, usage, w.failure, path[:at])
-			return result
-		}
-		for len(path) > 0 && path[len(path)-1].taken == path[len(path)-1].ways-1 {
-			path = path[:len(path)-1]
-		}
-		if len(path) == 0 {
-			result.Complete = true
-			return result
-		}
-		path[len(path)-1].taken++
-		if limit > 0 && len(seen) >= limit {
-			return result
-		}
-	}
-}
-
-// Sample makes runs random runs. In each, threads have random priorities and
-// the highest that can go on does, but for changes points at which the running
-// one falls to the lowest; with changes 0 every choice is uniform.
-func Sample(config Config, scenario Scenario, runs, changes int, seed uint64) Result {
-	var result Result
-	length := 64
-	w := newWorld(config)
-	defer w.crew.disband()
-	var path []branch
-	for run := range runs {
-		random := rand.New(rand.NewPCG(seed, uint64(run)))
-		w.start(scenario, nil, nil)
-		path = path[:0]
-		pick := uniform(random)
-		if changes > 0 {
-			pick = priorities(random, changes, length)
-		}
-		w.drive(func(ways []choice) (int, bool) {
-			i := pick(ways)
-			path = append(path, branch{i, len(ways)})
-			return i, true
-		})
-		result.count(w)
-		length = max(length, w.steps)
-		if w.failure != nil {
-			result.Failure = replay(config, scenario, nil, fmt.Errorf("run %d of seed %d: %w", run, seed, w.failure), path)
-			return result
-		}
-	}
-	return result
-}
-
-func uniform(random *rand.Rand) func([]choice) int {
-	return func(ways []choice) int { return random.IntN(len(ways)) }
-}
-
-// priorities is PCT. A thread's processor and the buffers are chosen
-// uniformly; a buffer lets a store out with a probability of one in four.
-func priorities(random *rand.Rand, changes, length int) func([]choice) int {
-	var priority, drops, threads, buffers []int
-	for range changes {
-		drops = append(drops, random.IntN(length))
-	}
-	step, lowest := 0, 0
-	of := func(t *thread) int {
-		for len(priority) <= t.id {
-			priority = append(priority, 1+random.IntN(1<<20))
-		}
-		return priority[t.id]
-	}
-	return func(ways []choice) int {
-		step++
-		threads, buffers = threads[:0], buffers[:0]
-		best := 0
-		for i, way := range ways {
-			switch {
-			case way.thread == nil:
-				buffers = append(buffers, i)
-				continue
-			case len(threads) == 0 || of(way.thread) > best:
-				threads, best = append(threads[:0], i), of(way.thread)
-			case of(way.thread) == best:
-				threads = append(threads, i) // the same thread, another processor
-			}
-		}
-		if len(buffers) > 0 && (len(threads) == 0 || random.IntN(4) == 0) {
-			return buffers[random.IntN(len(buffers))]
-		}
-		i := threads[random.IntN(len(threads))]
-		if slices.Contains(drops, step) {
-			lowest--
-			priority[ways[i].thread.id] = lowest
-		}
-		return i
-	}
-}
-
-// start begins a run and sets up the scenario in it.
-func (w *World) start(scenario Scenario, usage *usage, trace *trace) {
-	w.begin(usage, trace)
-	seam.Install(w)
-	scenario(w)
-}
-
-// drive runs the world to its end, or until choose has seen enough.
-func (w *World) drive(choose func([]choice) (int, bool)) {
-	defer seam.Install(nil)
-	defer w.close()
-	for {
-		ways := w.choices(w.ways[:0])
-		w.ways = ways
-		if w.ended(ways) {
-			return
-		}
-		taken := 0
-		if len(ways) > 1 {
-			i, on := choose(ways)
-			if !on {
-				return
-			}
-			taken = i
-		}
-		w.take(ways[taken])
-	}
-}
-
 func (r *Result) count(w *World) {
 	r.Runs++
 	r.Steps += w.steps
 	r.MaxLength = max(r.MaxLength, w.steps)
 }
 
-// replay makes the failing run again and writes it down.
-func replay(config Config, scenario Scenario, usage *usage, failure error, path []branch) error {
-	t := new(trace)
-	w := newWorld(config)
-	defer w.crew.disband()
-	w.start(scenario, usage, t)
-	at := 0
-	w.drive(func([]choice) (int, bool) {
-		if at == len(path) {
-			return 0, false
+// Explore makes every choice, depth first, and stops after limit states; 0 is
+// no limit. It does not go on from a state that it has seen, and of transitions
+// that can be taken in either order it takes one order, where it can: it has
+// sleep sets, with those of seen states remembered (Godefroid, "Partial-Order
+// Methods for the Verification of Concurrent Systems", 1996). They leave out
+// transitions, never states.
+func Explore(config Config, scenario Scenario, limit int) Result {
+	var result Result
+	e := explorer{World: newWorld(config), usage: newUsage()}
+	defer e.crew.disband()
+	e.forget()
+	for {
+		e.start(scenario, e.usage, nil)
+		e.at, e.taking, e.asleep = 0, nil, nil
+		e.drive(e.choose)
+		result.count(e.World)
+		if e.usage.grown {
+			e.forget()
+			continue
 		}
-		at++
-		return path[at-1].taken, true
-	})
-	if w.failure == nil {
-		return fmt.Errorf("%w\nthe run could not be repeated: the scenario is not the same each time", failure)
+		result.States = len(e.seen)
+		if e.failure != nil {
+			result.Failure = replay(config, scenario, e.usage, e.failure, e.taken())
+			return result
+		}
+		if !e.advance() {
+			result.Complete = true
+			return result
+		}
+		if limit > 0 && len(e.seen) >= limit {
+			return result
+		}
 	}
-	return fmt.Errorf("%w%s", failure, t.text.String())
+}
+
+// explorer is a depth-first search by runs, each of which repeats the last up
+// to the branch where it goes another way.
+type explorer struct {
+	*World
+	usage  *usage
+	seen   map[uint64]uint32 // the states, and which of their ways are still asleep, by rank
+	path   []*branch
+	at     int       // how many branches of path the run has passed
+	taking *branch   // the one whose way is being taken for the first time, if any
+	asleep []sleeper // where the run is
+}
+
+// branch is a point of a run where there were several ways to go on.
+type branch struct {
+	todo   []int     // ways still to be taken, by index; the first is being taken
+	way    wayID     // that
+	uses   footprint // of that, once it was taken
+	asleep []sleeper // on arrival, and those that have been taken since
+}
+
+// sleeper is a way that need not be taken until something clashes with it: what
+// comes of it has been seen, or will be, coming from another state.
+type sleeper struct {
+	way  wayID
+	uses footprint
+}
+
+// forget begins anew.
+func (e *explorer) forget() {
+	e.usage.grown, e.path = false, nil
+	e.seen = make(map[uint64]uint32)
+}
+
+// choose returns the way to take, or false when what follows has been seen.
+func (e *explorer) choose(ways []choice) (int, bool) {
+	e.passed()
+	if len(ways) == 1 {
+		return 0, !e.sleeps(ways[0].id())
+	}
+	if e.at == len(e.path) && !e.arrive(ways) {
+		return 0, false
+	}
+	b := e.path[e.at]
+	e.at++
+	b.way = ways[b.todo[0]].id()
+	if e.at == len(e.path) {
+		e.taking = b
+	}
+	return b.todo[0], true
+}
+
+// arrive makes a branch of a state, unless there is nothing to do there.
+func (e *explorer) arrive(ways []choice) bool {
+	hash, ranks := e.hash(ways)
+	var asleep uint32
+	for i, way := range ways {
+		if e.sleeps(way.id()) {
+			asleep |= 1 << ranks[i]
+		}
+	}
+	still, known := e.seen[hash]
+	if !known {
+		still = 1<<len(ways) - 1
+	}
+	e.seen[hash] = still & asleep
+	b := &branch{asleep: e.asleep}
+	for i := range ways {
+		if (still&^asleep)>>ranks[i]&1 != 0 {
+			b.todo = append(b.todo, i)
+		}
+	}
+	if len(b.todo) == 0 {
+		return false
+	}
+	e.path = append(e.path, b)
+	return true
+}
+
+// passed wakes what clashes with the transition that was made last. Nothing
+// sleeps while a run repeats another.
+func (e *explorer) passed() {
+	if b := e.taking; b != nil {
+		b.uses = slices.Clone(e.uses)
+		e.taking, e.asleep = nil, b.asleep
+	}
+	for i, one := range e.asleep {
+		if one.uses.clashes(e.uses) {
+			e.asleep = without(e.asleep, i, e.uses)
+			return
+		}
+	}
+}
+
+// without returns those of asleep that do not clash; the first does at i.
+func without(asleep []sleeper, i int, uses footprint) []sleeper {
+	rest := slices.Clone(asleep[:i])
+	for _, one := range asleep[i+1:] {
+		if !one.uses.clashes(uses) {
+			rest = append(rest, one)
+		}
+	}
+	return rest
+}
+
+func (e *explorer) sleeps(way wayID) bool {
+	return slices.ContainsFunc(e.asleep, func(one sleeper) bool { return one.way == way })
+}
+
+// advance goes to the next way of the last branch that has one, and reports
+// whether there is.
+func (e *explorer) advance() bool {
+	e.passed()
+	for len(e.path) > 0 {
+		b := e.path[len(e.path)-1]
+		if len(b.todo) > 1 {
+			b.todo = b.todo[1:]
+			if !e.config.EveryOrder {
+				b.asleep = append(slices.Clip(b.asleep), sleeper{b.way, b.uses})
+			}
+			return true
+		}
+		e.path = e.path[:len(e.path)-1]
+	}
+	return false
+}
+
+// taken is the way at each branch of the run.
+func (e *explorer) taken() []int {
+	var taken []int
+	for _, b := range e.path {
+		taken = append(taken, b.todo[0])
+	}
+	return taken
 }

@@ -11,36 +11,63 @@ import (
 
 var _ seam.Machine = (*World)(nil)
 
+// touch returns the word at addr, which the running thread, or the scenario, is
+// about to use.
+func (w *World) touch(addr unsafe.Pointer) *word {
+	t := w.running
+	if t == nil { // the set-up is the same in every run
+		return w.memory.touch(addr, mix(uint64(len(w.memory.words)), 2), false)
+	}
+	return w.memory.touch(addr, mix(t.history, uint64(t.id)), true)
+}
+
 // announce stops the running thread before a step and returns when the
 // scheduler has chosen it.
 func (w *World) announce(op seam.Op, addr unsafe.Pointer) *thread {
 	t := w.running
 	at := w.touch(addr)
-	reads := op == seam.OpLoad || op == seam.OpCount
-	if w.usage.shared(at, t.id, !reads) || !reads && w.stores(t) {
-		w.wait(t, op, addr)
-	} else {
-		w.dirty = append(w.dirty, addr)
-		w.trace.note(w, t, op, addr)
+	use := writes
+	switch op {
+	case seam.OpLoad, seam.OpCount:
+		use = reads
+	case seam.OpInc:
+		use = adds
 	}
-	if op != seam.OpCount {
-		t.history = mix(t.history, uint64(op)<<56^at.id)
+	if w.usage.shared(at, t, use != reads) || use != reads && w.stored(t) {
+		w.wait(t, op, at)
+	} else {
+		w.dirty = append(w.dirty, at)
+		w.trace.note(w, t, op, at)
+	}
+	w.uses.note(at.id, use)
+	if op != seam.OpCount { // sums remember those
+		t.learn(uint64(op)<<56 ^ at.called())
 	}
 	return t
 }
 
 // wait gives way to the scheduler. It does not return when the run is over.
-func (w *World) wait(t *thread, op seam.Op, addr unsafe.Pointer) {
-	t.op, t.addr = op, addr
+func (w *World) wait(t *thread, op seam.Op, at *word) {
+	t.op, t.at = op, at
 	t.on.pause()
 	if w.ending {
 		panic(unwind{})
 	}
 }
 
-// stores reports whether stores wait in the buffer of the thread's processor:
-// then a fence is more than a step of its own thread.
-func (w *World) stores(t *thread) bool { return t.cpu >= 0 && len(w.cpus[t.cpu].buffer) > 0 }
+// stored reports whether something that the thread has stored waits in a
+// buffer: then a fence is more than a step of its own.
+func (w *World) stored(t *thread) bool {
+	w.uses.note(stores(t), reads)
+	for c := range w.cpus {
+		for _, store := range w.cpus[c].buffer {
+			if store.by == t {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // quiet reports that nothing is a step: the scenario is set up or checked, or
 // threads unwind.
@@ -53,16 +80,16 @@ func (w *World) Step(op seam.Op, addr unsafe.Pointer) {
 		return
 	}
 	t := w.announce(op, addr)
-	if op != seam.OpLoad && t.cpu >= 0 {
-		w.drain(t.cpu)
+	if op != seam.OpLoad {
+		w.fence(t)
 	}
 }
 
-// Observe mixes what was read into what the thread knows.
+// Observe adds what was read to what the thread knows.
 func (w *World) Observe(_ unsafe.Pointer, value uint64) {
 	if t := w.running; t != nil && !w.ending {
-		value = w.canonical(value)
-		t.history = mix(t.history, value)
+		value = w.memory.canonical(value)
+		t.learn(value)
 		w.trace.observed(value)
 	}
 }
@@ -71,36 +98,44 @@ func (w *World) Observe(_ unsafe.Pointer, value uint64) {
 // else can see that, but a Membarrier before it leaves it there and one after
 // it does not, so it is a step.
 func (w *World) IncPlain(c *seam.Count) {
-	w.touch(unsafe.Pointer(c))
+	at := w.touch(unsafe.Pointer(c))
 	if w.quiet() {
 		c.Raw().Add(1)
 		return
 	}
 	t := w.running
-	w.wait(t, seam.OpIncPlain, unsafe.Pointer(c))
-	at := &w.cpus[t.cpu]
-	if len(at.buffer) == w.config.Depth {
+	w.wait(t, seam.OpIncPlain, at)
+	w.uses.note(buffer(t.cpu), writes)
+	w.uses.note(stores(t), writes)
+	on := &w.cpus[t.cpu]
+	if len(on.buffer) == w.config.Depth {
 		w.letOut(t.cpu)
 	}
-	at.buffer = append(at.buffer, pending{c, t})
+	on.buffer = append(on.buffer, pending{at, t})
 }
 
-// ReadCount reads a counter as the thread's processor sees it.
+// ReadCount reads a counter as the thread sees it: what it has stored itself,
+// though others may not see it yet. What others have stored on a processor
+// before it came there is visible to all by then, for one comes to run after
+// the other by locked instructions of the runtime.
 func (w *World) ReadCount(c *seam.Count) uint64 {
-	w.touch(unsafe.Pointer(c))
+	at := w.touch(unsafe.Pointer(c))
 	if w.quiet() {
 		return c.Raw().Load()
 	}
 	t := w.announce(seam.OpCount, unsafe.Pointer(c))
+	w.uses.note(stores(t), reads)
 	value := c.Raw().Load()
-	if t.cpu >= 0 {
-		for _, store := range w.cpus[t.cpu].buffer {
-			if store.count == c {
+	for i := range w.cpus {
+		for _, store := range w.cpus[i].buffer {
+			if store.count == at && store.by == t {
 				value++
 			}
 		}
 	}
-	t.history = t.sums.add(t.history, value, w.config.Stripes+1)
+	if learned, done := t.sums.add(at, value, w.config.Stripes+1); done {
+		t.learn(learned)
+	}
 	w.trace.observed(value)
 	return value
 }
@@ -114,9 +149,7 @@ func (w *World) Lock(m *seam.Mutex) {
 	}
 	t := w.announce(seam.OpLock, addr)
 	m.Held = 1
-	if t.cpu >= 0 {
-		w.drain(t.cpu)
-	}
+	w.fence(t)
 }
 
 // Unlock frees m. Whoever waits could not tell it from an Unlock later, so it
@@ -126,7 +159,9 @@ func (w *World) Unlock(m *seam.Mutex) {
 		return
 	}
 	m.Held = 0
-	w.rehash(unsafe.Pointer(&m.Held))
+	at := w.touch(unsafe.Pointer(&m.Held))
+	w.uses.note(at.id, writes)
+	w.memory.rehash(at)
 }
 
 // Pin puts the thread on the processor that the scheduler chose. Coming from
@@ -137,11 +172,12 @@ func (w *World) Pin() int {
 		return 0
 	}
 	t := w.running
-	was := t.cpu
 	w.wait(t, seam.OpPin, nil)
-	t.history = mix(t.history, uint64(t.cpu)+11)
-	if was >= 0 && was != t.cpu {
-		w.letOutOf(was, t)
+	w.uses.note(pinning(t.cpu), writes)
+	for c := range w.cpus {
+		if c != t.cpu {
+			w.letOutOf(c, t)
+		}
 	}
 	w.cpus[t.cpu].pinned = t
 	return t.cpu
@@ -150,20 +186,22 @@ func (w *World) Pin() int {
 // Unpin frees the processor. Whoever waits for it could not tell it from an
 // Unpin later, so it is no step.
 func (w *World) Unpin() {
-	if !w.quiet() {
-		w.cpus[w.running.cpu].pinned = nil
+	if t := w.running; !w.quiet() {
+		w.uses.note(pinning(t.cpu), writes)
+		w.cpus[t.cpu].pinned = nil
+		t.cpu = -1
 	}
 }
 
-// Fence lets out all that the thread's processor has stored.
+// Fence lets out all that the thread has stored.
 func (w *World) Fence() {
 	if w.quiet() {
 		return
 	}
 	t := w.running
-	if w.stores(t) {
+	if w.stored(t) {
 		w.wait(t, seam.OpFence, nil)
-		w.drain(t.cpu)
+		w.fence(t)
 	}
 }
 
@@ -172,9 +210,9 @@ func (w *World) Membarrier() error {
 	if w.quiet() {
 		return nil
 	}
-	t := w.running
-	w.wait(t, seam.OpMembarrier, nil)
+	w.wait(w.running, seam.OpMembarrier, nil)
 	for c := range w.cpus {
+		w.uses.note(buffer(c), reads)
 		w.drain(c)
 	}
 	return nil
@@ -192,17 +230,20 @@ func (w *World) Stripes() int { return w.config.Stripes }
 
 // letOut makes the oldest store of processor c visible.
 func (w *World) letOut(c int) {
-	at := &w.cpus[c]
-	store := at.buffer[0]
-	at.buffer = slices.Delete(at.buffer, 0, 1) // in place: there is one at most of Config.Depth
-	store.count.Raw().Add(1)
-	w.usage.shared(w.words[unsafe.Pointer(store.count)], store.by.id, true)
-	w.rehash(unsafe.Pointer(store.count))
+	on := &w.cpus[c]
+	store := on.buffer[0]
+	w.uses.note(buffer(c), writes)
+	w.uses.note(stores(store.by), writes)
+	w.uses.note(store.count.id, adds)
+	on.buffer = slices.Delete(on.buffer, 0, 1) // in place: there is one at most of Config.Depth
+	(*seam.Count)(store.count.addr).Raw().Add(1)
+	w.usage.shared(store.count, store.by, true)
 }
 
 // letOutOf makes visible what t stored on processor c, and what was stored
 // there before it.
 func (w *World) letOutOf(c int, t *thread) {
+	w.uses.note(stores(t), reads)
 	last := 0
 	for i, store := range w.cpus[c].buffer {
 		if store.by == t {
@@ -211,6 +252,13 @@ func (w *World) letOutOf(c int, t *thread) {
 	}
 	for range last {
 		w.letOut(c)
+	}
+}
+
+// fence makes visible all that t stored.
+func (w *World) fence(t *thread) {
+	for c := range w.cpus {
+		w.letOutOf(c, t)
 	}
 }
 

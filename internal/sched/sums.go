@@ -5,26 +5,36 @@ package sched
 import "cmp"
 
 // sums is what a thread knows while it adds up the counters of an object: all
-// of released first, then all of acquired. Of the single counters it remembers
-// nothing but what they add up to, and in the end only which sum is greater;
-// runs that differ in the rest are in the same state.
+// of released first, then all of acquired. In the end it remembers only which
+// sum is greater; runs that differ in the rest are in the same state.
 type sums struct {
-	before uint64 // history when the first counter was read
-	read   int
-	sum    [2]uint64
+	read []*word // so far
+	sum  [2]uint64
 }
 
-// add notes a counter and returns the history of the thread.
-func (s *sums) add(history, value uint64, stripes int) uint64 {
-	if s.read == 0 {
-		s.before = history
+// add notes that the thread read value. After the last of 2*stripes it returns
+// what the thread learned.
+func (s *sums) add(at *word, value uint64, stripes int) (learned uint64, done bool) {
+	s.sum[len(s.read)/stripes] += value
+	s.read = append(s.read, at)
+	if len(s.read) < 2*stripes {
+		return 0, false
 	}
-	s.sum[s.read/stripes] += value
-	s.read++
-	if s.read < 2*stripes {
-		return mix(mix(mix(s.before, uint64(s.read)), s.sum[0]), s.sum[1])
+	learned = uint64(2 + cmp.Compare(s.sum[0], s.sum[1]))
+	s.read, s.sum = s.read[:0], [2]uint64{}
+	return learned, true
+}
+
+// known stands for what the thread knows halfway. Sums are compared, and
+// counters only grow, so of the counters that it has read only what they have
+// grown by since matters.
+func (s *sums) known(stripes int) uint64 {
+	if len(s.read) == 0 {
+		return 0
 	}
-	result := mix(s.before, uint64(2+cmp.Compare(s.sum[0], s.sum[1])))
-	*s = sums{}
-	return result
+	since := s.sum
+	for i, at := range s.read {
+		since[i/stripes] -= at.value()
+	}
+	return mix(mix(uint64(len(s.read)), since[0]), since[1])
 }

@@ -5,7 +5,6 @@ package sched
 import (
 	"fmt"
 	"strings"
-	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
 )
@@ -17,18 +16,18 @@ func (t *trace) step(w *World, th *thread) {
 	if t == nil {
 		return
 	}
-	fmt.Fprintf(&t.text, "\n%-12s ", th.name)
+	fmt.Fprintf(&t.text, "\n%d %-12s ", th.id, th.name)
 	if th.cpu >= 0 {
 		fmt.Fprintf(&t.text, "cpu%d ", th.cpu)
 	} else {
 		t.text.WriteString("     ")
 	}
-	fmt.Fprintf(&t.text, "%s %s", th.op, w.label(th.addr))
+	fmt.Fprintf(&t.text, "%s %s", th.op, w.nameOf(th.at))
 }
 
-func (t *trace) note(w *World, th *thread, op seam.Op, addr unsafe.Pointer) {
+func (t *trace) note(w *World, th *thread, op seam.Op, at *word) {
 	if t != nil {
-		fmt.Fprintf(&t.text, "; %s %s", op, w.label(addr))
+		fmt.Fprintf(&t.text, "; %s %s", op, w.nameOf(at))
 	}
 }
 
@@ -40,16 +39,16 @@ func (t *trace) observed(value uint64) {
 
 func (t *trace) letOut(w *World, c int) {
 	if t != nil {
-		fmt.Fprintf(&t.text, "\n%-12s cpu%d lets out %s", "", c, w.label(unsafe.Pointer(w.cpus[c].buffer[0].count)))
+		fmt.Fprintf(&t.text, "\n  %-12s cpu%d lets out %s", "", c, w.nameOf(w.cpus[c].buffer[0].count))
 	}
 }
 
-func (w *World) label(addr unsafe.Pointer) string {
-	if addr == nil {
+func (w *World) nameOf(at *word) string {
+	if at == nil {
 		return ""
 	}
-	if name, ok := w.labels[addr]; ok {
+	if name, ok := w.labels[at.addr]; ok {
 		return name
 	}
-	return fmt.Sprintf("word %d", w.words[addr].id%1000)
+	return fmt.Sprintf("word %d", at.id%1000)
 }

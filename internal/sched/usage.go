@@ -14,7 +14,7 @@ type usage struct {
 
 // use is how one word is used.
 type use struct {
-	thread  int // the first to use it
+	thread  string // the name of the first to use it
 	several bool
 	written bool
 }
@@ -23,21 +23,21 @@ func newUsage() *usage { return &usage{words: make(map[uint64]use)} }
 
 // shared notes a use of the word and reports whether others can notice it. Of
 // words that came into being during the run, nothing is assumed; nor without
-// a usage.
-func (u *usage) shared(at *word, thread int, write bool) bool {
+// a usage. What one of several threads of a name does another may do in a run
+// that is not made, because it would be the same.
+func (u *usage) shared(at *word, by *thread, write bool) bool {
 	if u == nil || at.late {
 		return true
 	}
-	id := at.id
-	was, known := u.words[id]
+	was, known := u.words[at.id]
 	now := was
 	if !known {
-		now = use{thread: thread}
+		now.thread = by.name
 	}
-	now.several = now.several || now.thread != thread
+	now.several = now.several || now.thread != by.name || by.alike
 	now.written = now.written || write
 	if now != was || !known {
-		u.words[id] = now
+		u.words[at.id] = now
 		if now.several && now.written {
 			u.grown = true
 		}

@@ -1,0 +1,173 @@
+//go:build poolswapsched
+
+package sched
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// memory is the shared words.
+type memory struct {
+	words   map[unsafe.Pointer]*word
+	objects []*object
+	names   map[uint64]uint64 // addresses of objects, by value, to what stands for them in hashes
+	hash    uint64            // of all words but counters: the sum of theirs
+	stock   []*word           // of which the first len(words) are in use
+}
+
+// word is a piece of shared memory.
+type word struct {
+	addr   unsafe.Pointer
+	id     uint64 // the same in every run
+	hash   uint64 // its share of memory.hash
+	late   bool   // a thread met it before it had a name, so id is not the same in every run
+	object *object
+	kind   kind
+}
+
+// kind tells the counters of an object apart from each other, and from all
+// other words.
+type kind uint8
+
+const (
+	noCounter kind = iota
+	acquired
+	released
+)
+
+// object is something with counters.
+type object struct {
+	id       uint64
+	counters []*word
+}
+
+func newMemory() memory {
+	return memory{words: make(map[unsafe.Pointer]*word), names: make(map[uint64]uint64)}
+}
+
+func (m *memory) clear() {
+	clear(m.words)
+	clear(m.names)
+	m.objects, m.hash = m.objects[:0], 0
+}
+
+// touch returns the word at addr. One that is not known yet is made, as id.
+func (m *memory) touch(addr unsafe.Pointer, id uint64, late bool) *word {
+	at := m.words[addr]
+	if at == nil {
+		at = m.make()
+		*at = word{addr: addr, id: id, late: late}
+		m.words[addr] = at
+		m.rehash(at)
+	}
+	return at
+}
+
+// make returns a word that no other run has; runs have dozens each.
+func (m *memory) make() *word {
+	used := len(m.words)
+	if used == len(m.stock) {
+		m.stock = append(m.stock, new(word))
+	}
+	return m.stock[used]
+}
+
+// rehash brings the share of the word up to date. Counters have none: states
+// differ by what they add up to.
+func (m *memory) rehash(at *word) {
+	if at == nil || at.kind != noCounter {
+		return
+	}
+	hash := mix(at.id, m.canonical(at.value()))
+	m.hash += hash - at.hash
+	at.hash = hash
+}
+
+func (at *word) value() uint64 { return *(*uint64)(at.addr) }
+
+// called is what stands for the word in what a thread knows of it. Of a
+// counter that is not the stripe, which follows from the processor.
+func (at *word) called() uint64 {
+	if at == nil {
+		return 0
+	}
+	if at.kind != noCounter {
+		return mix(at.object.id, uint64(at.kind))
+	}
+	return at.id
+}
+
+// outstanding is what was acquired and not released, of what is visible.
+func (o *object) outstanding() uint64 {
+	var sum uint64
+	for _, at := range o.counters {
+		if at.kind == acquired {
+			sum += at.value()
+		} else {
+			sum -= at.value()
+		}
+	}
+	return sum
+}
+
+// canonical replaces the address of a named object.
+func (m *memory) canonical(value uint64) uint64 {
+	if name, ok := m.names[value]; ok {
+		return name
+	}
+	return value
+}
+
+// Name says what to call the object at p in traces, and what stands for its
+// address in hashes: addresses differ from run to run.
+func (w *World) Name(p unsafe.Pointer, name string) {
+	w.memory.names[uint64(uintptr(p))] = mixString(name)
+	if w.trace != nil {
+		w.labels[p] = name
+	}
+}
+
+// Label says what to call the word at p. No two words have one name, and a
+// scenario labels all words that it makes: one that a thread meets before it
+// has a name is named after the moment, and states that are the same are not
+// known to be.
+func (w *World) Label(p unsafe.Pointer, name string) {
+	if w.trace != nil {
+		w.labels[p] = name
+	}
+	w.memory.rename(w.touch(p), mixString(name))
+}
+
+// Counters says which counters the object of that name has, stripe by stripe.
+// All that the code ever does with them is to add up all of released, then all
+// of acquired, and compare.
+func (w *World) Counters(name string, stripes int, of func(k int) (acquired, released *seam.Count)) {
+	o := &object{id: mixString(name)}
+	for k := range stripes {
+		plus, minus := of(k)
+		w.counter(o, acquired, k, unsafe.Pointer(plus))
+		w.counter(o, released, k, unsafe.Pointer(minus))
+		if w.trace != nil {
+			w.labels[unsafe.Pointer(plus)] = fmt.Sprintf("%s.acquired[%d]", name, k)
+			w.labels[unsafe.Pointer(minus)] = fmt.Sprintf("%s.released[%d]", name, k)
+		}
+	}
+	w.memory.objects = append(w.memory.objects, o)
+}
+
+func (w *World) counter(o *object, kind kind, k int, p unsafe.Pointer) {
+	at := w.touch(p)
+	w.memory.rename(at, mix(mix(o.id, uint64(kind)), uint64(k)))
+	w.memory.hash -= at.hash
+	at.object, at.kind, at.hash = o, kind, 0
+	o.counters = append(o.counters, at)
+}
+
+// rename gives the word at the name that it has in every run.
+func (m *memory) rename(at *word, id uint64) {
+	at.id, at.late = id, false
+	m.rehash(at)
+}
