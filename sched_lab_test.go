@@ -162,7 +162,8 @@ func (l *lab) acquire(c *watched) *specimen {
 	done := c.done
 	l.Reads(c.id())
 	l.Know(uint64(done))
-	s := c.Acquire()
+	var s *specimen
+	l.Call("(*slot).acquire", func() { s = c.Acquire() })
 	l.judge(c, s, done)
 	return s
 }
@@ -196,7 +197,7 @@ func (l *lab) release(c *watched, s *specimen) {
 		l.Fail("%s was recycled under its reader", s.name)
 	}
 	s.holders--
-	c.Release(s)
+	l.Call("no function", func() { c.Release(s) })
 }
 
 // reader starts a thread that reads in rounds.

@@ -40,15 +40,28 @@ func (w *World) announce(op seam.Op, addr unsafe.Pointer) *thread {
 		w.trace.note(w, t, op, at)
 	}
 	w.uses.note(at.id, use)
+	if op == seam.OpInc {
+		t.counted = at.called()
+	}
 	if op != seam.OpCount { // sums remember those
 		t.learn(uint64(op)<<56 ^ at.called())
 	}
 	return t
 }
 
-// wait gives way to the scheduler. It does not return when the run is over.
+// wait gives way to the scheduler, unless the step belongs to the one before:
+// then nothing comes between. It does not return when the run is over.
 func (w *World) wait(t *thread, op seam.Op, at *word) {
-	t.op, t.at = op, at
+	if t.takes && op != seam.OpLock && op != seam.OpPin {
+		t.takes = false
+		t.learn(uint64(op))
+		w.trace.note(w, t, op, at)
+		if at != nil {
+			w.dirty = append(w.dirty, at)
+		}
+		return
+	}
+	t.op, t.at, t.takes = op, at, op == seam.OpLock || op == seam.OpPin
 	t.on.pause()
 	if w.ending {
 		panic(unwind{})
@@ -112,6 +125,7 @@ func (w *World) IncPlain(c *seam.Count) {
 		w.letOut(t.cpu)
 	}
 	on.buffer = append(on.buffer, pending{at, t})
+	t.counted = at.called()
 }
 
 // ReadCount reads a counter as the thread sees it: what it has stored itself,
@@ -164,7 +178,9 @@ func (w *World) Unlock(m *seam.Mutex) {
 	w.memory.rehash(at)
 }
 
-// Pin puts the thread on the processor that the scheduler chose. Coming from
+// Pin puts the thread on the processor that the scheduler chose. Its next step
+// belongs to it, as with Lock: what others do in between they could as well do
+// before (Lipton's right mover). Coming from
 // another one, what it stored there is visible by now: a goroutine changes
 // processors through a run queue, and stores become visible in order.
 func (w *World) Pin() int {
@@ -172,6 +188,7 @@ func (w *World) Pin() int {
 		return 0
 	}
 	t := w.running
+	t.begins()
 	w.wait(t, seam.OpPin, nil)
 	w.uses.note(pinning(t.cpu), writes)
 	for c := range w.cpus {
@@ -203,6 +220,7 @@ func (w *World) Fence() {
 		w.wait(t, seam.OpFence, nil)
 		w.fence(t)
 	}
+	t.fences()
 }
 
 // Membarrier lets out all that every processor has stored.

@@ -4,10 +4,15 @@ package sched
 
 import (
 	"fmt"
+	"reflect"
+	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/poolswap/poolswap/internal/seam"
 )
+
+var seamPackage = reflect.TypeFor[seam.Machine]().PkgPath()
 
 // thread is a goroutine of the scenario.
 type thread struct {
@@ -19,8 +24,13 @@ type thread struct {
 	sums    sums
 	done    bool
 
-	op seam.Op // the step that it is about to take
-	at *word   // and on what, or nil
+	op    seam.Op // the step that it is about to take
+	at    *word   // and on what, or nil
+	takes bool    // and the next with it
+
+	rounds  string // of Call
+	before  uint64 // history when it began
+	counted uint64 // stands for the counter that was counted on last
 
 	place uint64 // of state
 
@@ -71,5 +81,42 @@ func (w *World) Know(value uint64) {
 func (w *World) Forget(remains uint64) {
 	if t := w.running; t != nil {
 		t.history = mix(mixString(t.name), remains)
+	}
+}
+
+// Call runs f, a call of the library by the running thread, of which two things
+// are true that make states the same which else were not. Where function pins,
+// it begins a round, and carries nothing over from the last. And nothing that
+// was learned before a fence matters after it, but on what was counted last.
+func (w *World) Call(function string, f func()) {
+	if t := w.running; t != nil {
+		t.rounds, t.before = function, t.history
+		defer func() { t.rounds = "" }()
+	}
+	f()
+}
+
+// begins forgets the last round if the pin that the thread is about to make
+// begins another.
+func (t *thread) begins() {
+	if t.rounds == "" {
+		return
+	}
+	var calls [8]uintptr
+	frames := runtime.CallersFrames(calls[:runtime.Callers(3, calls[:])]) // from the caller of Pin on
+	for frame, more := frames.Next(); more; frame, more = frames.Next() {
+		if !strings.HasPrefix(frame.Function, seamPackage) {
+			if strings.HasSuffix(frame.Function, t.rounds) {
+				t.history = t.before
+			}
+			return
+		}
+	}
+}
+
+// fences forgets what is of no use after a fence.
+func (t *thread) fences() {
+	if t.rounds != "" {
+		t.history = mix(mix(t.before, uint64(seam.OpFence)), t.counted)
 	}
 }
