@@ -47,7 +47,10 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 	if options.Spares == 0 {
 		options.Spares = 8
 	}
-	options.Discard = func(*specimen) { l.dropped++ }
+	options.Discard = func(*specimen) {
+		l.Writes(l.id())
+		l.dropped++
+	}
 	l.pool = poolswap.NewPoolWithOptions(l.make, l.reset, options)
 	l.pool.Shared(w.Label)
 	for i := range containers {
@@ -95,6 +98,9 @@ func (s *specimen) id() uint64 {
 // held is a number for its holders.
 func (s *specimen) held() uint64 { return sched.Mix(s.id(), 1) }
 
+// id is a number for the lab's own accounts.
+func (l *lab) id() uint64 { return sched.Mix(0, 3) }
+
 // id is a number for c that is the same in every run.
 func (c *watched) id() uint64 { return sched.Mix(uint64(c.name[len(c.name)-1]), 2) }
 
@@ -106,6 +112,7 @@ func bit(b bool) uint64 {
 }
 
 func (l *lab) make() *specimen {
+	l.Writes(l.id())
 	s := &specimen{name: string(rune('A' + len(l.all))), free: true}
 	l.all = append(l.all, s)
 	l.Name(unsafe.Pointer(s), s.name)
@@ -241,6 +248,7 @@ func (l *lab) rivals(do func()) {
 	for range 2 {
 		l.Start("rival", func() {
 			if l.Refused(do) {
+				l.Writes(l.id())
 				l.refused++
 			}
 		})

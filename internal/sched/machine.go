@@ -216,11 +216,12 @@ func (w *World) Fence() {
 		return
 	}
 	t := w.running
+	t.fences()
 	if w.stored(t) {
 		w.wait(t, seam.OpFence, nil)
 		w.fence(t)
+		t.fences() // it has learned no more
 	}
-	t.fences()
 }
 
 // Membarrier lets out all that every processor has stored.
