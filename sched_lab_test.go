@@ -198,6 +198,7 @@ func (l *lab) release(c *watched, s *specimen) {
 	if s == nil {
 		return
 	}
+	l.Rest() // a while in which s is held
 	l.Reads(s.id())
 	l.Adds(s.held())
 	if s.free {
@@ -212,6 +213,9 @@ func (l *lab) reader(c *watched, rounds int) {
 	l.Start("reader of "+c.name, func() {
 		for round := range rounds {
 			l.Forget(uint64(round))
+			if round > 0 {
+				l.Rest() // a while between the rounds, in which updates are completed
+			}
 			s := l.acquire(c)
 			l.Forget(sched.Mix(uint64(round), s.id()))
 			l.release(c, s)

@@ -29,6 +29,11 @@ func (s scenario) setUp(w *sched.World) {
 
 var portable = poolswap.Options[specimen]{Portable: true}
 
+func thirdLife(l *lab, c []*watched) {
+	l.reader(c[0], 1)
+	l.writer(c[0], 3)
+}
+
 func twoRoundsEach(l *lab, c []*watched) {
 	l.reader(c[0], 2)
 	l.reader(c[0], 2)
@@ -42,10 +47,7 @@ var scenarios = []scenario{
 		l.reader(c[0], 2)
 		l.writer(c[0], 2)
 	}},
-	{name: "a reader and three updates: a third life", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
-		l.reader(c[0], 1)
-		l.writer(c[0], 3)
-	}},
+	{name: "a reader and three updates: a third life", options: portable, containers: 1, spares: 1, threads: thirdLife},
 	{name: "an object is replaced under its holder while another reader comes too late", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
 		held := l.acquire(c[0])
 		l.reader(c[0], 1)
@@ -93,7 +95,6 @@ var scenarios = []scenario{
 		l.Start("writer", func() {
 			l.update(c[0], l.get())
 			l.update(c[1], l.get())
-			l.Forget(1)
 		})
 	}},
 	{name: "an object moves to the other container under a reader", options: portable, containers: 2, spares: 0, threads: func(l *lab, c []*watched) {
@@ -109,6 +110,18 @@ var scenarios = []scenario{
 		l.Start("writer", func() {
 			l.pool.Release(l.get())
 			l.update(c[0], l.get())
+		})
+	}},
+	{name: "an owner gives back what another gets", containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
+		s := l.get()
+		l.Start("giver", func() {
+			l.pool.Release(s)
+			l.update(c[0], nil)
+		})
+		l.Start("taker", func() {
+			s := l.get()
+			l.release(c[0], l.acquire(c[0]))
+			l.pool.Release(s)
 		})
 	}},
 	{name: "two threads give back the same object", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
@@ -140,11 +153,15 @@ var scenarios = []scenario{
 			r := c[0].NewReader()
 			for round := range 2 {
 				l.Forget(uint64(round))
+				if round > 0 {
+					l.Rest()
+				}
 				done := c[0].done
 				l.Reads(c[0].id())
 				l.Know(uint64(done))
 				s := r.Load()
 				l.judge(c[0], s, done)
+				l.Rest()
 				l.Adds(s.held())
 				s.holders--
 				r.Park()

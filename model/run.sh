@@ -218,7 +218,8 @@ names=$*
 case $mode in
 verify | deep)
 	compiler_flags='-DMEMLIM=6000' search_flags='-w25 -m10000000'
-	[ $mode = verify ] || compiler_flags='-DCOLLAPSE -DMEMLIM=20000' search_flags='-w28 -m40000000'
+	# Beyond its depth the stack of a deep search goes to a file (SC).
+	[ $mode = verify ] || compiler_flags='-DCOLLAPSE -DSC -DMEMLIM=20000' search_flags='-w28 -m40000000'
 	printf '%-20s %11s %9s %8s %6s %6s %s\n' configuration states depth 'CPU s' MiB errors property
 	if [ $mode = verify ]; then each "$verify" sound; else each "$deep" sound; fi
 	echo "$ran configurations, $failed with errors or statements that were not reached"

@@ -43,6 +43,16 @@ var methodFaults = []fault{
 			`if current.Load() == ref || true {`,
 		},
 	}},
+	{"A2: a round begins with the candidate of the last", "slot.go", []edit{
+		{
+			`	for {
+		k := seam.Pin()       // (A1) choose the stripe
+		ref := current.Load()`,
+			`	ref := current.Load()
+	for {
+		k := seam.Pin() // (A1)`,
+		},
+	}},
 	{"A5: no undo", "slot.go", []edit{
 		{
 			`		counters.CountReleased(k)
@@ -73,6 +83,14 @@ var methodFaults = []fault{
 			`	old := s.current.Swap(next)`,
 			`	old := s.current.Load()
 	s.current.Store(next)`,
+		},
+	}},
+	{"U2: what was current is reset before it is retired", "slot.go", []edit{
+		{
+			`	if old != nil && old.retire() {
+		s.pool.recycle(old)`,
+			`	if old != nil && s.pool.scrub(old) && old.retire() {
+		s.pool.keep(old)`,
 		},
 	}},
 	{"U2: what was current is not retired", "slot.go", []edit{

@@ -52,7 +52,7 @@ func replay(config Config, scenario Scenario, usage *usage, failure error, path 
 		at++
 		return path[at-1], true
 	})
-	if w.failure == nil {
+	if w.failure == nil && failure != errLivelock {
 		return fmt.Errorf("%w\nthe run could not be repeated: the scenario is not the same each time", failure)
 	}
 	return fmt.Errorf("%w%s", failure, t.text.String())

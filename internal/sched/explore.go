@@ -2,7 +2,14 @@
 
 package sched
 
-import "slices"
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// errLivelock is the failure of a run that can go on for ever.
+var errLivelock = errors.New("a state comes again in one run: a livelock")
 
 // Scenario sets up a world: its objects, its threads, its checks. It must do
 // the same each time.
@@ -64,15 +71,21 @@ func Explore(config Config, scenario Scenario, limit int) Result {
 type explorer struct {
 	*World
 	usage  *usage
-	seen   map[uint64]uint32 // the states, and which of their ways are still asleep, by rank
+	seen   map[uint64]waySet // the states, and which of their ways are still asleep, by rank
 	path   []*branch
 	at     int       // how many branches of path the run has passed
 	taking *branch   // the one whose way is being taken for the first time, if any
 	asleep []sleeper // where the run is
 }
 
+// waySet is ways of a state, by rank.
+type waySet uint32
+
+const mostWays = 32
+
 // branch is a point of a run where there were several ways to go on.
 type branch struct {
+	state  uint64    // its hash
 	todo   []int     // ways still to be taken, by index; the first is being taken
 	way    wayID     // that
 	uses   footprint // of that, once it was taken
@@ -89,14 +102,14 @@ type sleeper struct {
 // forget begins anew.
 func (e *explorer) forget() {
 	e.usage.grown, e.path = false, nil
-	e.seen = make(map[uint64]uint32)
+	e.seen = make(map[uint64]waySet)
 }
 
 // choose returns the way to take, or false when what follows has been seen.
 func (e *explorer) choose(ways []choice) (int, bool) {
 	e.passed()
 	if len(ways) == 1 {
-		return 0, !e.sleeps(ways[0].id())
+		return 0, e.sleeps(ways[0].id()) < 0
 	}
 	if e.at == len(e.path) && !e.arrive(ways) {
 		return 0, false
@@ -112,24 +125,34 @@ func (e *explorer) choose(ways []choice) (int, bool) {
 
 // arrive makes a branch of a state, unless there is nothing to do there.
 func (e *explorer) arrive(ways []choice) bool {
-	hash, ranks := e.hash(ways)
-	var asleep uint32
-	for i, way := range ways {
-		if e.sleeps(way.id()) {
-			asleep |= 1 << ranks[i]
+	if len(ways) > mostWays {
+		panic(fmt.Sprintf("sched: a state with %d ways to go on", len(ways)))
+	}
+	state, ranks := e.hash(ways)
+	for _, b := range e.path {
+		if b.state == state {
+			e.failure = errLivelock
+			return false
 		}
 	}
-	still, known := e.seen[hash]
+	still, known := e.seen[state]
 	if !known {
 		still = 1<<len(ways) - 1
 	}
-	e.seen[hash] = still & asleep
-	b := &branch{asleep: e.asleep}
-	for i := range ways {
-		if (still&^asleep)>>ranks[i]&1 != 0 {
+	b := &branch{state: state}
+	var asleep waySet
+	for i, way := range ways {
+		rank := waySet(1) << ranks[i]
+		at := e.sleeps(way.id())
+		switch {
+		case at < 0 && still&rank != 0:
 			b.todo = append(b.todo, i)
+		case still&rank != 0: // still asleep, for whoever came here
+			b.asleep = append(b.asleep, e.asleep[at])
+			asleep |= rank
 		}
 	}
+	e.seen[state] = asleep
 	if len(b.todo) == 0 {
 		return false
 	}
@@ -163,8 +186,9 @@ func without(asleep []sleeper, i int, uses footprint) []sleeper {
 	return rest
 }
 
-func (e *explorer) sleeps(way wayID) bool {
-	return slices.ContainsFunc(e.asleep, func(one sleeper) bool { return one.way == way })
+// sleeps returns where in asleep the way is, or -1.
+func (e *explorer) sleeps(way wayID) int {
+	return slices.IndexFunc(e.asleep, func(one sleeper) bool { return one.way == way })
 }
 
 // advance goes to the next way of the last branch that has one, and reports

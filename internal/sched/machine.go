@@ -68,6 +68,14 @@ func (w *World) wait(t *thread, op seam.Op, at *word) {
 	}
 }
 
+// Rest is a step of the running thread that uses nothing: time in which others
+// go on.
+func (w *World) Rest() {
+	if !w.quiet() {
+		w.wait(w.running, seam.OpGo, nil)
+	}
+}
+
 // stored reports whether something that the thread has stored waits in a
 // buffer: then a fence is more than a step of its own.
 func (w *World) stored(t *thread) bool {
@@ -172,7 +180,7 @@ func (w *World) Unlock(m *seam.Mutex) {
 	if w.quiet() {
 		return
 	}
-	m.Held = 0
+	m.Held, w.running.takes = 0, false
 	at := w.touch(unsafe.Pointer(&m.Held))
 	w.uses.note(at.id, writes)
 	w.memory.rehash(at)
@@ -188,7 +196,7 @@ func (w *World) Pin() int {
 		return 0
 	}
 	t := w.running
-	t.begins()
+	w.begins(t)
 	w.wait(t, seam.OpPin, nil)
 	w.uses.note(pinning(t.cpu), writes)
 	for c := range w.cpus {

@@ -98,18 +98,39 @@ func (w *World) Call(function string, f func()) {
 
 // begins forgets the last round if the pin that the thread is about to make
 // begins another.
-func (t *thread) begins() {
+func (w *World) begins(t *thread) {
 	if t.rounds == "" {
 		return
 	}
-	var calls [8]uintptr
-	frames := runtime.CallersFrames(calls[:runtime.Callers(3, calls[:])]) // from the caller of Pin on
-	for frame, more := frames.Next(); more; frame, more = frames.Next() {
+	var stack [6]uintptr
+	runtime.Callers(3, stack[:]) // from the caller of Pin on
+	at := place{t.rounds, stack}
+	known, ok := w.rounds[at]
+	if !ok {
+		known = at.isIn()
+		w.rounds[at] = known
+	}
+	if known {
+		t.history = t.before
+	}
+}
+
+// place is where a pin is made, and the function that it may be in.
+type place struct {
+	function string
+	stack    [6]uintptr
+}
+
+// isIn reports whether the pin is made in the function, that is by it.
+func (p place) isIn() bool {
+	frames := runtime.CallersFrames(p.stack[:])
+	for {
+		frame, more := frames.Next()
 		if !strings.HasPrefix(frame.Function, seamPackage) {
-			if strings.HasSuffix(frame.Function, t.rounds) {
-				t.history = t.before
-			}
-			return
+			return strings.HasSuffix(frame.Function, p.function)
+		}
+		if !more {
+			return false
 		}
 	}
 }

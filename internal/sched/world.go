@@ -48,7 +48,8 @@ type World struct {
 	labels  map[unsafe.Pointer]string
 	atEnd   []func()
 	crew    crew
-	ways    []choice // of drive
+	rounds  map[place]bool // whether a round begins there
+	ways    []choice       // of drive
 
 	running *thread // nil while the scenario is set up and while it is checked
 	ending  bool    // threads unwind; nothing is a step any more
@@ -79,6 +80,7 @@ func newWorld(config Config) *World {
 		cpus:   make([]cpu, config.CPUs),
 		memory: newMemory(),
 		labels: make(map[unsafe.Pointer]string),
+		rounds: make(map[place]bool),
 	}
 }
 
