@@ -4,15 +4,10 @@ package sched
 
 import (
 	"fmt"
-	"reflect"
-	"runtime"
 	"runtime/debug"
-	"strings"
 
 	"github.com/poolswap/poolswap/internal/seam"
 )
-
-var seamPackage = reflect.TypeFor[seam.Machine]().PkgPath()
 
 // thread is a goroutine of the scenario.
 type thread struct {
@@ -81,63 +76,5 @@ func (w *World) Know(value uint64) {
 func (w *World) Forget(remains uint64) {
 	if t := w.running; t != nil {
 		t.history = mix(mixString(t.name), remains)
-	}
-}
-
-// Call runs f, a call of the library by the running thread, of which two things
-// are true that make states the same which else were not. Where function pins,
-// it begins a round, and carries nothing over from the last. And nothing that
-// was learned before a fence matters after it, but on what was counted last.
-func (w *World) Call(function string, f func()) {
-	if t := w.running; t != nil {
-		t.rounds, t.before = function, t.history
-		defer func() { t.rounds = "" }()
-	}
-	f()
-}
-
-// begins forgets the last round if the pin that the thread is about to make
-// begins another.
-func (w *World) begins(t *thread) {
-	if t.rounds == "" {
-		return
-	}
-	var stack [6]uintptr
-	runtime.Callers(3, stack[:]) // from the caller of Pin on
-	at := place{t.rounds, stack}
-	known, ok := w.rounds[at]
-	if !ok {
-		known = at.isIn()
-		w.rounds[at] = known
-	}
-	if known {
-		t.history = t.before
-	}
-}
-
-// place is where a pin is made, and the function that it may be in.
-type place struct {
-	function string
-	stack    [6]uintptr
-}
-
-// isIn reports whether the pin is made in the function, that is by it.
-func (p place) isIn() bool {
-	frames := runtime.CallersFrames(p.stack[:])
-	for {
-		frame, more := frames.Next()
-		if !strings.HasPrefix(frame.Function, seamPackage) {
-			return strings.HasSuffix(frame.Function, p.function)
-		}
-		if !more {
-			return false
-		}
-	}
-}
-
-// fences forgets what is of no use after a fence.
-func (t *thread) fences() {
-	if t.rounds != "" {
-		t.history = mix(mix(t.before, uint64(seam.OpFence)), t.counted)
 	}
 }

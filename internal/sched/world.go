@@ -48,7 +48,7 @@ type World struct {
 	labels  map[unsafe.Pointer]string
 	atEnd   []func()
 	crew    crew
-	rounds  map[place]bool // whether a round begins there
+	rounds  map[callSite]bool // whether a round begins there
 	ways    []choice       // of drive
 
 	running *thread // nil while the scenario is set up and while it is checked
@@ -80,7 +80,7 @@ func newWorld(config Config) *World {
 		cpus:   make([]cpu, config.CPUs),
 		memory: newMemory(),
 		labels: make(map[unsafe.Pointer]string),
-		rounds: make(map[place]bool),
+		rounds: make(map[callSite]bool),
 	}
 }
 
