@@ -49,7 +49,7 @@ type World struct {
 	atEnd   []func()
 	crew    crew
 	rounds  map[callSite]bool // whether a round begins there
-	ways    []choice       // of drive
+	ways    []choice          // of drive
 
 	running *thread // nil while the scenario is set up and while it is checked
 	ending  bool    // threads unwind; nothing is a step any more
