@@ -3,6 +3,7 @@
 package sched
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/poolswap/poolswap/internal/seam"
@@ -52,7 +53,7 @@ func replay(config Config, scenario Scenario, usage *usage, failure error, path 
 		at++
 		return path[at-1], true
 	})
-	if w.failure == nil && failure != errLivelock {
+	if w.failure == nil && !errors.Is(failure, errLivelock) {
 		return fmt.Errorf("%w\nthe run could not be repeated: the scenario is not the same each time", failure)
 	}
 	return fmt.Errorf("%w%s", failure, t.text.String())

@@ -34,8 +34,8 @@ func (f *footprint) note(id uint64, use mode) {
 }
 
 // clashes reports whether the order of the two matters.
-func (f footprint) clashes(with footprint) bool {
-	for _, mine := range f {
+func (f *footprint) clashes(with footprint) bool {
+	for _, mine := range *f {
 		for _, theirs := range with {
 			if mine.id == theirs.id && (mine.use != theirs.use || mine.use == writes) {
 				return true
