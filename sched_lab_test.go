@@ -205,6 +205,8 @@ func (l *lab) release(c *watched, s *specimen) {
 		l.Fail("%s was recycled under its reader", s.name)
 	}
 	s.holders--
+	// Of a lost object it is not true what Call says: its release looks at the
+	// phase of before. No scenario loses one.
 	l.Call("no function", func() { c.Release(s) })
 }
 
