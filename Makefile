@@ -137,10 +137,11 @@ ci: export LAYERS = scheduler
 ci: tools ## all checks, at sizes under 20 minutes on 2 cores
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
 
-# Sizes for a night: what the tests read from the environment.
+# Sizes for a night: what the tests read from the environment. Others by
+# arguments: make nightly POOLSWAP_STRESS=1m POOLSWAP_DEEP=1m FUZZTIME=1m
 .PHONY: nightly
-nightly: export POOLSWAP_STRESS ?= 5m
-nightly: export POOLSWAP_DEEP ?= 10m
+nightly: export POOLSWAP_STRESS = 5m
+nightly: export POOLSWAP_DEEP = 5m
 nightly: export FUZZTIME = 5m
 nightly: export TESTFLAGS = -timeout 12h
 nightly: tools ## all checks, at sizes for a night
@@ -152,7 +153,7 @@ LAYERS ?=
 
 .PHONY: mutants
 mutants: ## see that the tests find every fault planted in the code
-	$(GO) run ./internal/mutants -layers "$(LAYERS)"
+	POOLSWAP_STRESS= POOLSWAP_DEEP= $(GO) run ./internal/mutants -layers "$(LAYERS)"
 
 .PHONY: tools
 tools: ## install what the checks need: system packages, and linters in ./bin
