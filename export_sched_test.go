@@ -19,11 +19,15 @@ func (p *Pool[T, P]) CountersOf(obj *T) (stripes int, of func(k int) (acquired, 
 	return counters.Stripes(), counters.Counts
 }
 
+// SetOnceOf returns the word of obj that says whether it has counters.
+func (p *Pool[T, P]) SetOnceOf(obj *T) unsafe.Pointer { return refOf(obj, p.offset).counters.Set() }
+
 // Shared calls label for each word of shared state that belongs to the pool.
 func (p *Pool[T, P]) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&p.recycler.spares.mu.Held), "spares")
 	label(unsafe.Pointer(&p.recycler.spares.awaiting), "awaiting")
 	label(unsafe.Pointer(&p.recycler.sweeping), "sweeping")
+	label(unsafe.Pointer(&p.recycler.tally.live), "live")
 }
 
 // Guarded calls found for each object that the spares hold, in order, with a
@@ -39,11 +43,11 @@ func (p *Pool[T, P]) Guarded(found func(obj *T)) {
 	}
 }
 
-// Accounts returns what the pool's accounts say of live, retired and discarded
+// Accounts returns what the pool's accounts say of retired and discarded
 // objects.
-func (p *Pool[T, P]) Accounts() (live int64, retired, discarded uint64) {
+func (p *Pool[T, P]) Accounts() (retired, discarded uint64) {
 	t := &p.recycler.tally
-	return t.live.Load(), t.retired.Load() - t.drained.Load(), t.discarded.Load()
+	return t.retired.Load() - t.drained.Load(), t.discarded.Load()
 }
 
 // Part returns the container's word of shared state.

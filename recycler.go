@@ -20,7 +20,7 @@ type recycler struct {
 	report   func(error)     // nil: nobody listens
 	typeName string
 	portable bool
-	maxLive  int64 // 0: no limit
+	maxLive  uint64 // 0: no limit
 
 	known    known
 	spares   spares
@@ -65,7 +65,7 @@ func (p *recycler) create() (*Ref, error) {
 	made := false
 	defer func() {
 		if !made { // the factory panicked, or what it returned was refused
-			p.tally.live.Add(-1)
+			p.tally.gone()
 		}
 	}()
 	ref := p.factory()
@@ -84,7 +84,7 @@ func (p *recycler) create() (*Ref, error) {
 // adopt makes ref, an object that did not come from a pool, this pool's.
 func (p *recycler) adopt(ref *Ref) {
 	if p.attach(ref) {
-		p.tally.live.Add(1)
+		p.tally.born()
 		p.tally.adopted.Add(1)
 	}
 }
@@ -94,7 +94,7 @@ func (p *recycler) renew(ref *Ref) bool {
 	if !p.revive(ref) {
 		return false
 	}
-	p.tally.live.Add(1)
+	p.tally.born()
 	p.tally.adopted.Add(1)
 	return true
 }
@@ -162,7 +162,7 @@ func (p *recycler) runReset(ref *Ref) (clean bool) {
 		if !returned {
 			counters.State.Store(in(counters.State.Load(), lost))
 			p.tally.lost.Add(1)
-			p.tally.live.Add(-1)
+			p.tally.gone()
 		}
 	}()
 	clean = p.reset(ref)
@@ -194,7 +194,7 @@ func (p *recycler) drop(ref *Ref) {
 	defer func() {
 		p.tally.resetting.Add(-1)
 		p.tally.discarded.Add(1)
-		p.tally.live.Add(-1)
+		p.tally.gone()
 	}()
 	if p.discard != nil {
 		p.discard(ref)

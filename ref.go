@@ -1,9 +1,9 @@
 package poolswap
 
 import (
-	"sync/atomic"
 	"unsafe"
 
+	"github.com/poolswap/poolswap/internal/seam"
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
@@ -29,7 +29,7 @@ type Ref struct {
 	// counters holds the state word and the counts. It is set once, by the
 	// goroutine that adopts the object, and never changes: a reader that lost
 	// a race may count here in any later life of the object.
-	counters atomic.Pointer[stripe.Counters]
+	counters seam.SetOnce[stripe.Counters]
 
 	// pool is where the object returns to. Written before counters.State
 	// first says private, constant from then on.

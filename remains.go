@@ -35,7 +35,7 @@ func (m remains) settle() {
 		t.drained.Add(1)
 	}
 	t.collected.Add(1)
-	t.live.Add(-1)
+	t.gone()
 	switch held := m.counters.Outstanding(); {
 	case held > 0:
 		t.leaked.Add(1)

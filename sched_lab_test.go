@@ -3,11 +3,13 @@
 package poolswap_test
 
 import (
+	"errors"
 	"strconv"
 	"unsafe"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/sched"
+	"github.com/poolswap/poolswap/internal/stripe"
 )
 
 // specimen is the object that the scheduler's scenarios swap. Its fields
@@ -15,7 +17,8 @@ import (
 type specimen struct {
 	poolswap.Ref
 	name    string
-	version int // of its container, 0 once reset
+	in      *watched // where it was published last, nil once reset
+	version int      // there, 0 once reset
 	holders int
 	free    bool // reset ran, and nobody got it since
 }
@@ -27,8 +30,10 @@ type lab struct {
 	pool       *poolswap.Pool[specimen, *specimen]
 	containers []*watched
 	all        []*specimen
-	dropped    int // discarded
-	refused    int // of rivals
+	maxLive    int  // 0: no limit
+	abandons   bool // the heavy fence fails
+	dropped    int  // discarded
+	refused    int  // of rivals
 }
 
 // watched is a container and what its only writer has done.
@@ -43,7 +48,7 @@ type watched struct {
 // newLab makes a lab with containers that each have a current specimen, and
 // spares clean ones beside.
 func newLab(w *sched.World, containers, spares int, options poolswap.Options[specimen]) *lab {
-	l := &lab{World: w}
+	l := &lab{World: w, maxLive: options.MaxLive}
 	if options.Spares == 0 {
 		options.Spares = 8
 	}
@@ -71,17 +76,28 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 	return l
 }
 
+// mendFence undoes the last failFence.
+var mendFence = func() {}
+
+// failFence makes all heavy fences fail from now on.
+func (l *lab) failFence() {
+	l.abandons = true
+	mendFence = stripe.FailMembarrier(errors.New("refused"))
+	l.Watch(func() uint64 { return bit(stripe.Asymmetric()) })
+}
+
 // notes stands for all that the promises are judged by, and for what the pool
 // has under its mutex.
 func (l *lab) notes() uint64 {
-	live, retired, discarded := l.pool.Accounts()
-	h := sched.Mix(sched.Mix(uint64(live), retired), discarded)
+	retired, discarded := l.pool.Accounts()
+	h := sched.Mix(retired, discarded)
 	h = sched.Mix(sched.Mix(h, uint64(l.refused)), uint64(l.dropped))
 	for _, c := range l.containers {
 		h = sched.Mix(sched.Mix(h, uint64(c.begun)), sched.Mix(uint64(c.done), bit(c.maybeNil)))
 	}
 	for _, s := range l.all {
-		h = sched.Mix(sched.Mix(h, uint64(s.version)), sched.Mix(uint64(s.holders), bit(s.free)))
+		h = sched.Mix(sched.Mix(h, s.in.id()), uint64(s.version))
+		h = sched.Mix(h, sched.Mix(uint64(s.holders), bit(s.free)))
 	}
 	l.pool.Guarded(func(s *specimen) { h = sched.Mix(h, s.id()) })
 	return h
@@ -102,7 +118,12 @@ func (s *specimen) held() uint64 { return sched.Mix(s.id(), 1) }
 func (l *lab) id() uint64 { return sched.Mix(0, 3) }
 
 // id is a number for c that is the same in every run.
-func (c *watched) id() uint64 { return sched.Mix(uint64(c.name[len(c.name)-1]), 2) }
+func (c *watched) id() uint64 {
+	if c == nil {
+		return 0
+	}
+	return sched.Mix(uint64(c.name[len(c.name)-1]), 2)
+}
 
 func bit(b bool) uint64 {
 	if b {
@@ -111,11 +132,22 @@ func bit(b bool) uint64 {
 	return 0
 }
 
+// make is the factory. It watches that no more exist than may.
 func (l *lab) make() *specimen {
+	s := l.literal()
+	if s.free = true; l.maxLive > 0 && len(l.all)-l.dropped > l.maxLive {
+		l.Fail("%d specimens exist", len(l.all)-l.dropped)
+	}
+	return s
+}
+
+// literal returns a specimen that the pool does not know.
+func (l *lab) literal() *specimen {
 	l.Writes(l.id())
-	s := &specimen{name: string(rune('A' + len(l.all))), free: true}
+	s := &specimen{name: string(rune('A' + len(l.all)))}
 	l.all = append(l.all, s)
 	l.Name(unsafe.Pointer(s), s.name)
+	l.Label(l.pool.SetOnceOf(s), s.name+".counters")
 	return s
 }
 
@@ -129,13 +161,18 @@ func (l *lab) reset(s *specimen) bool {
 	if s.free {
 		l.Fail("%s is reset twice", s.name)
 	}
-	s.version, s.free = 0, true
+	s.in, s.version, s.free = nil, 0, true
 	return true
 }
 
 // get watches the second: a specimen is at most once in the pool.
 func (l *lab) get() *specimen {
 	s := l.pool.Get()
+	l.got(s)
+	return s
+}
+
+func (l *lab) got(s *specimen) {
 	l.Reads(s.held())
 	l.Writes(s.id())
 	if !s.free || s.holders != 0 {
@@ -145,7 +182,6 @@ func (l *lab) get() *specimen {
 	l.Label(l.pool.StateOf(s), s.name+".state")
 	stripes, of := l.pool.CountersOf(s)
 	l.Counters(s.name, stripes, of)
-	return s
 }
 
 // update publishes s, or empties c.
@@ -157,7 +193,7 @@ func (l *lab) update(c *watched, s *specimen) {
 		c.maybeNil = true
 	} else {
 		l.Writes(s.id())
-		s.version = version
+		s.in, s.version = c, version
 	}
 	c.Update(s)
 	l.Writes(c.id())
@@ -186,6 +222,8 @@ func (l *lab) judge(c *watched, s *specimen, done int) {
 		}
 	case s.free:
 		l.Fail("Acquire returned %s, which is in the pool", s.name)
+	case s.in != c:
+		l.Fail("Acquire of %s returned %s of another container", c.name, s.name)
 	case s.version < done:
 		l.Fail("Acquire returned version %d after the Update of version %d had returned", s.version, done)
 	}
@@ -205,8 +243,10 @@ func (l *lab) release(c *watched, s *specimen) {
 		l.Fail("%s was recycled under its reader", s.name)
 	}
 	s.holders--
-	// Of a lost object it is not true what Call says: its release looks at the
-	// phase of before. No scenario loses one.
+	if l.abandons { // of a lost object it is not true what Call says: its release looks at the phase of before
+		c.Release(s)
+		return
+	}
 	l.Call("no function", func() { c.Release(s) })
 }
 
@@ -243,7 +283,7 @@ func (l *lab) writers(c *watched) {
 	for range 2 {
 		l.Start("writer", func() {
 			s := l.get()
-			s.version = 1 << 20
+			s.in, s.version = c, 1<<20
 			c.Update(s)
 		})
 	}
@@ -282,7 +322,7 @@ func (l *lab) check() {
 		c.Release(s)
 	}
 	stats := l.pool.Stats()
-	live := len(l.all) - l.dropped
+	live := len(l.all) - l.dropped - int(stats.Lost)
 	if stats.Live != live || stats.Retired != 0 || stats.Awaiting != 0 ||
 		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped {
 		l.Fail("%d specimens, %d current, and in the end %+v", live, current, stats)

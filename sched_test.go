@@ -19,11 +19,16 @@ type scenario struct {
 	options    poolswap.Options[specimen]
 	containers int
 	spares     int
+	fenceFails bool
 	threads    func(l *lab, c []*watched)
 }
 
 func (s scenario) setUp(w *sched.World) {
+	mendFence() // which failed in the last run
 	l := newLab(w, s.containers, s.spares, s.options)
+	if s.fenceFails {
+		l.failFence()
+	}
 	s.threads(l, l.containers)
 }
 
@@ -130,8 +135,32 @@ var scenarios = []scenario{
 	}},
 	{name: "two threads publish the same object", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
 		s := l.get()
-		s.version = 1
+		s.in, s.version = c[0], 1
 		l.rivals(func() { c[0].Update(s) })
+	}},
+	{name: "two threads publish an object that is new to the pool", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		s := l.literal()
+		s.in, s.version = c[0], 1
+		l.rivals(func() { c[0].Update(s) })
+	}},
+	{name: "three threads get and give back, and two objects may exist", options: poolswap.Options[specimen]{MaxLive: 2, Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *lab, _ []*watched) {
+		for range 3 {
+			l.Start("getter", func() {
+				if s, err := l.pool.TryGet(); err == nil {
+					l.got(s)
+					l.pool.Release(s)
+				}
+			})
+		}
+	}},
+	{name: "the heavy fence fails", fenceFails: true, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+		l.reader(c[0], 2)
+		l.writer(c[0], 3) // the third replaces an object that was made after the first failure
+		l.AtEnd(func() {
+			if lost := l.pool.Stats().Lost; lost != 2 {
+				l.Fail("%d were lost to a failed fence, want 2", lost)
+			}
+		})
 	}},
 	{name: "the container is emptied and filled", containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
 		l.reader(c[0], 2)
@@ -199,19 +228,16 @@ func depth(t *testing.T) int {
 
 func TestEveryInterleavingOfSmallScenarios(t *testing.T) {
 	begun := time.Now()
+	limit := depth(t)
 	var all sched.Result
 	complete := 0
 	for _, s := range scenarios {
 		t.Run(s.name, func(t *testing.T) {
-			limit := depth(t)
 			r := sched.Explore(s.config, s.setUp, limit)
 			if r.Failure != nil {
 				t.Fatal(r.Failure)
 			}
 			t.Logf("%d states, %d runs, longest %d steps, complete %v", r.States, r.Runs, r.MaxLength, r.Complete)
-			if limit == 0 && !r.Complete {
-				t.Error("it was not explored completely")
-			}
 			all.States += r.States
 			all.Runs += r.Runs
 			if r.Complete {
@@ -221,6 +247,9 @@ func TestEveryInterleavingOfSmallScenarios(t *testing.T) {
 	}
 	t.Logf("%d of %d scenarios explored completely; %d states, %d runs, in %v",
 		complete, len(scenarios), all.States, all.Runs, time.Since(begun).Round(time.Second))
+	if least := map[int]int{10_000: 13, 60_000: 18, 0: len(scenarios)}[limit]; complete < least {
+		t.Errorf("%d scenarios were explored completely within %d states each, want %d", complete, limit, least)
+	}
 }
 
 // TestSleepSetsLeaveOutNoState: what Explore leaves out is transitions, which

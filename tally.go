@@ -1,11 +1,15 @@
 package poolswap
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
 
 // tally counts what [Stats] shows. None of it is written by a read that meets
 // no update, and the protocol never looks at it, but for live under a limit.
 type tally struct {
-	live      atomic.Int64 // objects that exist and are not discarded or lost
+	live      seam.Uint64 // objects that exist and are not discarded or lost
 	resetting atomic.Int64
 
 	created, adopted, discarded, lost, collected atomic.Uint64
@@ -14,12 +18,22 @@ type tally struct {
 	retries, lateReleases, slowChecks            atomic.Uint64
 }
 
+// born counts one more live object.
+func (t *tally) born() { t.live.Add(1) }
+
+// gone counts one less.
+func (t *tally) gone() { t.live.Add(^uint64(0)) }
+
 // reserve counts one more live object unless limit, where there is one, is
 // reached.
-func (t *tally) reserve(limit int64) bool {
+func (t *tally) reserve(limit uint64) bool {
+	if limit == 0 {
+		t.born()
+		return true
+	}
 	for {
 		live := t.live.Load()
-		if limit > 0 && live >= limit {
+		if live >= limit {
 			return false
 		}
 		if t.live.CompareAndSwap(live, live+1) {
@@ -32,5 +46,5 @@ func (t *tally) reserve(limit int64) bool {
 func (t *tally) lose() {
 	t.drained.Add(1)
 	t.lost.Add(1)
-	t.live.Add(-1)
+	t.gone()
 }

@@ -30,7 +30,7 @@ func (w *World) announce(op seam.Op, addr unsafe.Pointer) *thread {
 	switch op {
 	case seam.OpLoad, seam.OpCount:
 		use = reads
-	case seam.OpInc:
+	case seam.OpInc, seam.OpAdd:
 		use = adds
 	}
 	if w.usage.shared(at, t, use != reads) || use != reads && w.stored(t) {
@@ -107,8 +107,9 @@ func (w *World) Step(op seam.Op, addr unsafe.Pointer) {
 }
 
 // Observe adds what was read to what the thread knows.
-func (w *World) Observe(_ unsafe.Pointer, value uint64) {
+func (w *World) Observe(addr unsafe.Pointer, value uint64) {
 	if t := w.running; t != nil && !w.ending {
+		w.uses.note(w.touch(addr).id, reads)
 		value = w.memory.canonical(value)
 		t.learn(value)
 		w.trace.observed(value)

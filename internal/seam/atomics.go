@@ -17,6 +17,10 @@ type Bool = atomic.Bool
 // Pointer is a shared pointer, sequentially consistent.
 type Pointer[T any] = atomic.Pointer[T]
 
+// SetOnce is a shared pointer that is nil until a compare-and-swap sets it, and
+// constant from then on.
+type SetOnce[T any] = atomic.Pointer[T]
+
 // Mutex excludes writers from each other. No reader ever takes one.
 type Mutex = sync.Mutex
 

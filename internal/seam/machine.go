@@ -19,6 +19,7 @@ const (
 	OpSwap
 	OpCompareAndSwap
 	OpIncPlain
+	OpAdd
 	OpInc
 	OpCount
 	OpLock
@@ -31,7 +32,7 @@ const (
 )
 
 var opNames = [...]string{
-	"load", "store", "swap", "compare-and-swap", "plain inc", "inc", "read count",
+	"load", "store", "swap", "compare-and-swap", "plain inc", "add", "inc", "read count",
 	"lock", "unlock", "pin", "unpin", "fence", "membarrier", "go",
 }
 
@@ -45,7 +46,8 @@ type Machine interface {
 	// below. It is a full fence for the caller unless op is OpLoad.
 	Step(op Op, addr unsafe.Pointer)
 	// Observe comes after Step with what the step read: all that the caller
-	// can learn from it.
+	// can learn from it. Without a Step it is of a word that is set once and
+	// was set before: nobody could tell such a load from one at another time.
 	Observe(addr unsafe.Pointer, value uint64)
 
 	IncPlain(c *Count)
@@ -136,6 +138,12 @@ func (u *Uint64) CompareAndSwap(old, value uint64) bool {
 	return done
 }
 
+// Add adds to the word.
+func (u *Uint64) Add(delta uint64) {
+	step(OpAdd, unsafe.Pointer(u))
+	u.v.Add(delta)
+}
+
 // Bool is a shared flag, a word that is 0 or 1.
 type Bool struct{ word Uint64 }
 
@@ -182,6 +190,42 @@ func (p *Pointer[T]) CompareAndSwap(old, value *T) bool {
 	observe(m, unsafe.Pointer(p), bit(done))
 	return done
 }
+
+// SetOnce is a shared pointer that is nil until a compare-and-swap sets it, and
+// constant from then on.
+type SetOnce[T any] struct {
+	v   atomic.Pointer[T]
+	set uint64 // 1 once it is: what the Machine sees
+}
+
+// Load reads the pointer. It is a step only while there is something to see.
+func (p *SetOnce[T]) Load() *T {
+	m := machine()
+	if m != nil && p.v.Load() == nil {
+		m.Step(OpLoad, unsafe.Pointer(&p.set))
+	}
+	value := p.v.Load()
+	observe(m, unsafe.Pointer(&p.set), bit(value != nil))
+	return value
+}
+
+// CompareAndSwap sets the pointer if it is old, which is nil.
+func (p *SetOnce[T]) CompareAndSwap(old, value *T) bool {
+	m := step(OpCompareAndSwap, unsafe.Pointer(&p.set))
+	done := p.v.CompareAndSwap(old, value)
+	if done {
+		p.set = 1
+	}
+	observe(m, unsafe.Pointer(&p.set), bit(done))
+	return done
+}
+
+// Set returns the word that the Machine sees.
+func (p *SetOnce[T]) Set() unsafe.Pointer { return unsafe.Pointer(&p.set) }
+
+// Store sets the pointer to what it was set to already, after somebody has
+// overwritten it.
+func (p *SetOnce[T]) Store(value *T) { p.v.Store(value) }
 
 // Count is a monotone counter.
 type Count struct{ n atomic.Uint64 }
