@@ -13,7 +13,7 @@ import "unsafe"
 // replaced now and then; for a value that is cheap to allocate an
 // atomic.Pointer is simpler and reads faster.
 //
-// Acquire is lock-free: it goes round again only because an Update completed
+// Acquire is lock-free: it goes round again only because an Update took effect
 // in between. Release is wait-free, except for the one that drains a replaced
 // object, which is lock-free: it hands the object over with a compare-and-swap.
 // A read allocates nothing and, while no update comes between, writes no cache

@@ -75,7 +75,7 @@
 // # Promises
 //
 // Acquire and Load are lock-free: they go round again only because an Update
-// completed in between. Release is wait-free, but for the one Release that ends
+// took effect in between. Release is wait-free, but for the one Release that ends
 // a replaced object, which is lock-free. Update never waits for readers.
 //
 // No read allocates, and no read runs the pool's functions. While nothing is

@@ -11,7 +11,7 @@ import (
 )
 
 // labelForm is how a step of the protocol is named, everywhere.
-var labelForm = regexp.MustCompile(`\([ABCGPRSTU][0-9]\)`)
+var labelForm = regexp.MustCompile(`\([ABCGKLNPRSTU][0-9]\)`)
 
 // TestEveryStepIsNamedAlikeInSourceDocumentationAndModel compares the labels in
 // the sources with the headings of docs/internals.md that discharge them and
@@ -32,6 +32,24 @@ func TestEveryStepIsNamedAlikeInSourceDocumentationAndModel(t *testing.T) {
 		if !slices.Equal(source, other.found) {
 			t.Errorf("labels in the sources: %v\nin the %s: %v", source, other.name, other.found)
 		}
+	}
+}
+
+// TestEveryTransitionHasALabel: what writes a word of the protocol says which
+// step it is.
+func TestEveryTransitionHasALabel(t *testing.T) {
+	transition := regexp.MustCompile(`(?m)^.*\.(Store|Swap|CompareAndSwap)\(.*$`)
+	found := 0
+	for _, file := range []string{"slot.go", "release.go", "retire.go", "recycler.go", "spares.go", "sweeper.go", "tally.go"} {
+		for _, line := range transition.FindAllString(read(t, file), -1) {
+			found++
+			if !labelForm.MatchString(line) {
+				t.Errorf("%s: no label: %s", file, strings.TrimSpace(line))
+			}
+		}
+	}
+	if found < 15 {
+		t.Errorf("only %d transitions were found", found)
 	}
 }
 

@@ -13,9 +13,12 @@ package poolswap
 //	           Get, gen+1 |   | given back                         v
 //	                      |   v              drained             retired
 //	                      free <--------------------------------- |
-//	                       | refused by reset, or surplus          | heavy fence failed,
-//	                       v                                       v or over-released
+//	                       | refused by reset, or surplus          | over-released
+//	                       v                                       v
 //	                   discarded                                  lost
+//
+// An object is lost too when its heavy fence fails or its reset panics, and a
+// discarded one that comes back is private again.
 type phase uint64
 
 const (

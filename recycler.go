@@ -38,7 +38,7 @@ func (p *recycler) get() (*Ref, error) {
 	for {
 		ref, clean := p.spares.pop() // (G1) ownership passes to this call
 		if ref == nil {
-			if ref, clean = p.overflow.Get().(*Ref); ref == nil {
+			if ref, clean = p.overflow.Get().(*Ref); ref == nil { // (G1) as well
 				return p.create()
 			}
 		}
@@ -59,7 +59,7 @@ func (p *recycler) get() (*Ref, error) {
 
 // create returns a private object that the factory made.
 func (p *recycler) create() (*Ref, error) {
-	if !p.tally.reserve(p.maxLive) {
+	if !p.tally.reserve(p.maxLive) { // (G3) counted before it exists
 		return nil, ErrLimit
 	}
 	made := false
@@ -103,8 +103,8 @@ func (p *recycler) renew(ref *Ref) bool {
 // false for an object that has counters already, and panics for one that had.
 func (p *recycler) attach(ref *Ref) bool {
 	counters := stripe.New(p.portable)
-	counters.State.Store(uint64(unborn))
-	if !ref.counters.CompareAndSwap(nil, counters) {
+	counters.State.Store(uint64(unborn))             // (N1) before anybody sees them
+	if !ref.counters.CompareAndSwap(nil, counters) { // (N1) of two that bring it one goes on
 		return false
 	}
 	if had := p.known.add(ref, counters); had != nil {
@@ -113,7 +113,7 @@ func (p *recycler) attach(ref *Ref) bool {
 	}
 	p.restore(ref, counters)
 	seam.AddCleanup(ref, remains.settle, remains{weak.Make(p), weak.Make(ref), counters})
-	counters.State.Store(uint64(private))
+	counters.State.Store(uint64(private)) // (N2) from here on the fields of ref are constant
 	return true
 }
 
@@ -121,7 +121,7 @@ func (p *recycler) attach(ref *Ref) bool {
 func (p *recycler) restore(ref *Ref, counters *stripe.Counters) {
 	ref.pool = p
 	ref.self = uintptr(unsafe.Pointer(ref))
-	ref.counters.Store(counters)
+	ref.counters.Store(counters) // (N2) what it is already, unless somebody overwrote it
 }
 
 // revive begins a new life of a discarded object of this pool, as private.
@@ -129,7 +129,7 @@ func (p *recycler) revive(ref *Ref) bool {
 	state := &ref.counters.Load().State
 	now := state.Load()
 	return phaseOf(now) == discarded && ref.pool == p && ref.self == uintptr(unsafe.Pointer(ref)) &&
-		state.CompareAndSwap(now, in(now+nextLife, private))
+		state.CompareAndSwap(now, in(now+nextLife, private)) // (N3) of two that bring it one goes on
 }
 
 // recycle resets a free object that the caller owns and keeps or drops it.
@@ -160,7 +160,7 @@ func (p *recycler) runReset(ref *Ref) (clean bool) {
 	defer func() {
 		p.tally.resetting.Add(-1)
 		if !returned {
-			counters.State.Store(in(counters.State.Load(), lost))
+			counters.State.Store(in(counters.State.Load(), lost)) // (L3) nobody else has it
 			p.tally.lost.Add(1)
 			p.tally.gone()
 		}
@@ -177,9 +177,9 @@ func (p *recycler) runReset(ref *Ref) (clean bool) {
 // keep puts a clean object where get finds it, or drops it.
 func (p *recycler) keep(ref *Ref) {
 	switch {
-	case p.spares.pushClean(ref): // ownership passes to whoever pops it
+	case p.spares.pushClean(ref): // (K1) ownership passes to whoever pops it
 	case p.discard == nil && p.maxLive == 0 && p.spares.limit > 0:
-		p.overflow.Put(ref)
+		p.overflow.Put(ref) // (K2) or gets it from there
 	default:
 		p.drop(ref)
 	}
@@ -189,7 +189,7 @@ func (p *recycler) keep(ref *Ref) {
 // discard has returned or panicked.
 func (p *recycler) drop(ref *Ref) {
 	state := &ref.counters.Load().State
-	state.Store(in(state.Load(), discarded))
+	state.Store(in(state.Load(), discarded)) // (K3) before discard, which may pass it on
 	p.tally.resetting.Add(1)
 	defer func() {
 		p.tally.resetting.Add(-1)

@@ -24,7 +24,7 @@ func (r *Ref) retire() (drained bool) {
 	// (T2) Every validated acquire, and every release that saw live, is
 	// visible after this.
 	if err := counters.HeavyFence(); err != nil {
-		counters.State.Store(in(now, lost))
+		counters.State.Store(in(now, lost)) // (L1) no sum will be taken of it again
 		tally.lose()
 		tally.abandoned.Add(1)
 		r.pool.tell(fmt.Errorf("poolswap: membarrier failed: a %s is left to the garbage collector and new objects are counted the portable way: %w", r.pool.typeName, err))
@@ -72,7 +72,7 @@ func (r *Ref) slowCheck() {
 // released what it did not hold, and panics. Of several that find out at a
 // time, one does.
 func (r *Ref) overReleased(now uint64, extra int64) {
-	if !r.counters.Load().State.CompareAndSwap(now, in(now, lost)) {
+	if !r.counters.Load().State.CompareAndSwap(now, in(now, lost)) { // (L2) not free: readers may hold it
 		return
 	}
 	r.pool.tally.lose()

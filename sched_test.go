@@ -46,7 +46,7 @@ func twoRoundsEach(l *lab, c []*watched) {
 }
 
 // scenarios are small enough to be explored completely, most of them in
-// seconds.
+// seconds, the largest in an hour.
 var scenarios = []scenario{
 	{name: "a reader and a writer, two rounds each", containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
 		l.reader(c[0], 2)
@@ -87,6 +87,7 @@ var scenarios = []scenario{
 		l.reader(c[0], 1)
 		l.writer(c[0], 1)
 	}},
+	{name: "two readers and a writer, two rounds each", containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two readers and a writer, two rounds each, counted the portable way", options: portable, containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two writers", containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
 		l.writers(c[0])

@@ -19,7 +19,7 @@ type slot struct {
 }
 
 // acquire returns the current object, counted, or nil. It goes round again only
-// because an Update completed in between. The straight way through it is the
+// because an Update took effect in between. The straight way through it is the
 // whole cost of an Acquire.
 func (s *slot) acquire() unsafe.Pointer {
 	s.check("Acquire")
@@ -47,7 +47,7 @@ func (s *slot) acquire() unsafe.Pointer {
 
 		// (A5) Undo on the same stripe. This is not a Release: ref may by now
 		// be private, free, or current elsewhere, and that is no misuse.
-		counters.CountReleased(k)
+		counters.CountReleased(k) // (A5)
 		seam.Unpin()
 		ref.overtaken()
 	}

@@ -37,10 +37,10 @@ func (p *recycler) sweep() {
 		for ref := p.spares.popAwaiting(); ref != nil; ref = p.spares.popAwaiting() {
 			p.recycle(ref)
 		}
-		p.sweeping.Store(false)
-		// (P4) A reader that pushed before the store found the flag up and
-		// started nobody: look again.
-		if p.spares.awaiting.Load() == nil || !p.sweeping.CompareAndSwap(false, true) {
+		p.sweeping.Store(false) // (P4) lower the flag,
+		// and look again: a reader that pushed before the store found the flag
+		// up and started nobody.
+		if p.spares.awaiting.Load() == nil || !p.sweeping.CompareAndSwap(false, true) { // (P4)
 			ended = true
 			return
 		}

@@ -36,7 +36,7 @@ func (t *tally) reserve(limit uint64) bool {
 		if live >= limit {
 			return false
 		}
-		if t.live.CompareAndSwap(live, live+1) {
+		if t.live.CompareAndSwap(live, live+1) { // (G3) of two that see room for one, one takes it
 			return true
 		}
 	}
