@@ -126,6 +126,7 @@ const (
 	fastRelease = module + ".release.abi0"
 	slowAcquire = module + ".(*slot).acquire"
 	slowRelease = module + ".(*recycler).release"
+	slowCheck   = module + ".(*Ref).slowCheck"
 )
 
 // TestThePlainCountStandsBetweenTheLoads: nothing in Go's memory model promises
@@ -190,5 +191,55 @@ func TestAReadIsOneCallDeep(t *testing.T) {
 				t.Errorf("%s calls %s", name, in.args)
 			}
 		}
+	}
+}
+
+// fence is how a processor's full fence on a word of the stack looks.
+type fence struct {
+	arch   string
+	stack  *regexp.Regexp // takes the address of a word of the stack, in a register
+	locked *regexp.Regexp // changes the word at a register, or at an offset from it, as a fence does
+}
+
+var fences = []fence{
+	{"amd64", regexp.MustCompile(`^LEA[LQ] \S+\(SP\), (\w+)$`), regexp.MustCompile(`^(?:LOCK \w+|XCHG[LQ]) .*\((\w+)\)$`)},
+	{"arm64", regexp.MustCompile(`^ADD \$\d+, RSP, (\w+)$`), regexp.MustCompile(`^STLXRW? \w+, \((\w+)\), \w+$`)},
+}
+
+// before returns how many fences there are before the call of a function. What
+// is locked elsewhere than on the stack is somebody's own business.
+func (f fence) before(function string, code []instruction) (found int, called bool) {
+	stack := map[string]bool{"SP": true, "RSP": true}
+	for _, in := range code {
+		text := in.op + " " + in.args
+		if in.locked {
+			text = "LOCK " + text
+		}
+		if in.op == "CALL" && in.args == function+"(SB)" {
+			return found, true
+		}
+		if match := f.locked.FindStringSubmatch(text); match != nil && stack[match[1]] {
+			found++
+		}
+		delete(stack, in.args[strings.LastIndex(in.args, " ")+1:]) // a register that is written anew
+		if match := f.stack.FindStringSubmatch(text); match != nil {
+			stack[match[1]] = true
+		}
+	}
+	return found, false
+}
+
+// TestASlowCheckFencesBeforeItLooks: (C1) is in the machine code, and before
+// (C2). No run shows it missing where an account that happens to be kept with a
+// locked instruction precedes it.
+func TestASlowCheckFencesBeforeItLooks(t *testing.T) {
+	for _, f := range fences {
+		t.Run(f.arch, func(t *testing.T) {
+			program, _ := buildCaller(t, "GOARCH="+f.arch)
+			code := disassemble(t, program, slowCheck)[slowCheck]
+			if found, called := f.before(module+".(*Ref).reclaim", code); found != 1 || !called {
+				t.Errorf("%d fences, and then a look at the object: %v; want 1 and true, in %v", found, called, code)
+			}
+		})
 	}
 }

@@ -2,6 +2,7 @@ package poolswap_test
 
 import (
 	"math/bits"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -9,11 +10,14 @@ import (
 )
 
 // buildCaller compiles the program that reads in every way, and returns where
-// it is and what the compiler said of its decisions.
-func buildCaller(t *testing.T) (program, decisions string) {
+// it is and what the compiler said of its decisions. env is added to the
+// environment.
+func buildCaller(t *testing.T, env ...string) (program, decisions string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "caller")
-	output, err := exec.Command("go", "build", "-gcflags=-m=2", "-o", program, "./testdata/inline").CombinedOutput()
+	build := exec.Command("go", "build", "-gcflags=-m=2", "-o", program, "./testdata/inline")
+	build.Env = append(os.Environ(), env...)
+	output, err := build.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
