@@ -26,7 +26,13 @@ func disassemble(t *testing.T, program string, functions ...string) map[string][
 	for i, name := range functions {
 		functions[i] = regexp.QuoteMeta(name)
 	}
-	output, err := exec.Command("go", "tool", "objdump", "-s", "^("+strings.Join(functions, "|")+")$", program).CombinedOutput()
+	return disassembleAll(t, program, "^("+strings.Join(functions, "|")+")$")
+}
+
+// disassembleAll is disassemble of the functions whose names match.
+func disassembleAll(t *testing.T, program, names string) map[string][]instruction {
+	t.Helper()
+	output, err := exec.Command("go", "tool", "objdump", "-s", names, program).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
