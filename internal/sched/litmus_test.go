@@ -1,0 +1,219 @@
+//go:build poolswapsched
+
+package sched_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/sched"
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// program starts threads that write down in read what they have read.
+type program func(w *sched.World, read []uint64)
+
+// counts makes counters of those names.
+func counts(w *sched.World, names string) []*seam.Count {
+	var made []*seam.Count
+	for _, name := range strings.Fields(names) {
+		c := new(seam.Count)
+		w.Label(unsafe.Pointer(c), name)
+		made = append(made, c)
+	}
+	return made
+}
+
+// word makes a word of that name.
+func word(w *sched.World, name string) *seam.Uint64 {
+	made := new(seam.Uint64)
+	w.Label(unsafe.Pointer(made), name)
+	return made
+}
+
+// pinned starts a thread that is pinned to a processor while it runs f.
+func pinned(w *sched.World, name string, f func()) {
+	w.Start(name, func() {
+		seam.Pin()
+		f()
+		seam.Unpin()
+	})
+}
+
+// outcomes explores the program, which has that many reads, and returns all
+// that they can read together, sorted.
+func outcomes(t *testing.T, config sched.Config, reads int, p program) ([]string, sched.Result) {
+	t.Helper()
+	seen := map[string]bool{}
+	r := sched.Explore(config, func(w *sched.World) {
+		read := make([]uint64, reads)
+		w.Watch(func() (h uint64) {
+			for _, value := range read {
+				h = sched.Mix(h, value)
+			}
+			return h
+		})
+		p(w, read)
+		w.AtEnd(func() { seen[strings.Trim(fmt.Sprint(read), "[]")] = true })
+	}, 0)
+	if r.Failure != nil || !r.Complete {
+		t.Fatalf("complete: %v, failure: %v", r.Complete, r.Failure)
+	}
+	return slices.Sorted(maps.Keys(seen)), r
+}
+
+func nothing() {}
+
+// storeBuffering is two threads that each count and read what the other counts
+// on, with something in between.
+func storeBuffering(count func(*seam.Count), left, right func()) program {
+	return func(w *sched.World, read []uint64) {
+		c := counts(w, "x y")
+		x, y := c[0], c[1]
+		pinned(w, "left", func() { count(x); left(); read[0] = y.Load() })
+		pinned(w, "right", func() { count(y); right(); read[1] = x.Load() })
+	}
+}
+
+func membarrier() { _ = seam.Membarrier() }
+
+// deep is a thread that counts on two counters and reads a third, which another
+// thread counts on before it reads the first.
+func deep(w *sched.World, read []uint64) {
+	c := counts(w, "x y z")
+	x, y, z := c[0], c[1], c[2]
+	pinned(w, "left", func() { x.IncPlain(); y.IncPlain(); read[0] = z.Load() })
+	w.Start("right", func() { z.Inc(); read[1] = x.Load() })
+}
+
+// lostUpdate is two threads that each add to a word by a load and a store.
+func lostUpdate(lock, unlock func()) program {
+	return func(w *sched.World, read []uint64) {
+		x := word(w, "x")
+		for _, name := range []string{"left", "right"} {
+			w.Start(name, func() {
+				lock()
+				x.Store(x.Load() + 1)
+				unlock()
+			})
+		}
+		w.AtEnd(func() { read[0] = x.Load() })
+	}
+}
+
+var litmus = []struct {
+	name   string
+	config sched.Config
+	reads  int
+	program
+	want string // the outcomes, by hand, with commas between
+}{
+	{"store buffering: plain stores wait while loads go on", sched.Config{}, 2, storeBuffering((*seam.Count).IncPlain, nothing, nothing), "0 0, 0 1, 1 0, 1 1"},
+	{"store buffering, with fences", sched.Config{}, 2, storeBuffering((*seam.Count).IncPlain, seam.Fence, seam.Fence), "0 1, 1 0, 1 1"},
+	{"store buffering, with a fence on one side", sched.Config{}, 2, storeBuffering((*seam.Count).IncPlain, seam.Fence, nothing), "0 0, 0 1, 1 0, 1 1"},
+	{"store buffering, counted atomically", sched.Config{}, 2, storeBuffering((*seam.Count).Inc, nothing, nothing), "0 1, 1 0, 1 1"},
+	{"store buffering: a membarrier on one side is a fence on both", sched.Config{}, 2, storeBuffering((*seam.Count).IncPlain, nothing, membarrier), "0 1, 1 0, 1 1"},
+	// More than a processor allows, whose loads read what waits in its buffer.
+	{"store buffering on one processor: the next thread need not see what waits there", sched.Config{CPUs: 1}, 2, storeBuffering((*seam.Count).IncPlain, nothing, nothing), "0 0, 0 1, 1 0"},
+	{"message passing: plain stores become visible in program order", sched.Config{}, 2, func(w *sched.World, read []uint64) {
+		c := counts(w, "data flag")
+		data, flag := c[0], c[1]
+		pinned(w, "sender", func() { data.IncPlain(); flag.IncPlain() })
+		w.Start("receiver", func() { read[0] = flag.Load(); read[1] = data.Load() })
+	}, "0 0, 0 1, 1 1"},
+	{"load buffering: no store passes an older load", sched.Config{}, 2, func(w *sched.World, read []uint64) {
+		c := counts(w, "x y")
+		x, y := c[0], c[1]
+		pinned(w, "left", func() { read[0] = x.Load(); y.IncPlain() })
+		pinned(w, "right", func() { read[1] = y.Load(); x.IncPlain() })
+	}, "0 0, 0 1, 1 0"},
+	{"coherence: no load reads what is older than what was read", sched.Config{}, 2, func(w *sched.World, read []uint64) {
+		x := counts(w, "x")[0]
+		pinned(w, "writer", x.IncPlain)
+		w.Start("reader", func() { read[0] = x.Load(); read[1] = x.Load() })
+	}, "0 0, 0 1, 1 1"},
+	{"a thread reads what it has stored itself", sched.Config{}, 2, func(w *sched.World, read []uint64) {
+		x := counts(w, "x")[0]
+		pinned(w, "writer", func() { x.IncPlain(); read[0] = x.Load() })
+		w.Start("reader", func() { read[1] = x.Load() })
+	}, "1 0, 1 1"},
+	{"independent reads: all see stores in one order", sched.Config{}, 4, func(w *sched.World, read []uint64) {
+		c := counts(w, "x y")
+		x, y := c[0], c[1]
+		pinned(w, "writer of x", x.IncPlain)
+		pinned(w, "writer of y", y.IncPlain)
+		w.Start("x first", func() { read[0] = x.Load(); read[1] = y.Load() })
+		w.Start("y first", func() { read[2] = y.Load(); read[3] = x.Load() })
+	}, "0 0 0 0, 0 0 0 1, 0 0 1 0, 0 0 1 1, 0 1 0 0, 0 1 0 1, 0 1 1 0, 0 1 1 1, " +
+		"1 0 0 0, 1 0 0 1, 1 0 1 1, 1 1 0 0, 1 1 0 1, 1 1 1 0, 1 1 1 1"},
+	{"a buffer that is full lets its oldest store out", sched.Config{Depth: 1}, 2, deep, "0 1, 1 0, 1 1"},
+	{"a buffer of two holds two stores", sched.Config{Depth: 2}, 2, deep, "0 0, 0 1, 1 0, 1 1"},
+	{"what was stored on another processor is visible", sched.Config{}, 3, func(w *sched.World, read []uint64) {
+		c := counts(w, "x y")
+		x, y := c[0], c[1]
+		w.Start("traveller", func() {
+			from := seam.Pin()
+			x.IncPlain()
+			seam.Unpin()
+			if to := seam.Pin(); to != from {
+				read[0] = 1
+			}
+			read[1] = y.Load()
+			seam.Unpin()
+		})
+		w.Start("other", func() { y.Inc(); read[2] = x.Load() })
+	}, "0 0 0, 0 0 1, 0 1 0, 0 1 1, 1 0 1, 1 1 0, 1 1 1"},
+	{"the last of two stores stays", sched.Config{}, 2, func(w *sched.World, read []uint64) {
+		x := word(w, "x")
+		w.Start("one", func() { x.Store(1) })
+		w.Start("two", func() { x.Store(2) })
+		w.Start("reader", func() { read[0] = x.Load() })
+		w.Start("bystander", w.Rest) // so that there is a choice when both have stored
+		w.AtEnd(func() { read[1] = x.Load() })
+	}, "0 1, 0 2, 1 1, 1 2, 2 1, 2 2"},
+	{"a load and a store are two steps", sched.Config{}, 1, lostUpdate(nothing, nothing), "1, 2"},
+	{"nobody comes between a Lock and its Unlock", sched.Config{}, 1, func(w *sched.World, read []uint64) {
+		mu := new(seam.Mutex)
+		w.Label(unsafe.Pointer(&mu.Held), "mu")
+		lostUpdate(mu.Lock, mu.Unlock)(w, read)
+	}, "2"},
+	{"one thread at a time is pinned to a processor", sched.Config{CPUs: 1}, 1, lostUpdate(func() { seam.Pin() }, seam.Unpin), "2"},
+	{"two threads are pinned to two processors", sched.Config{CPUs: 2}, 1, lostUpdate(func() { seam.Pin() }, seam.Unpin), "1, 2"},
+	{"one compare-and-swap of two wins", sched.Config{}, 2, func(w *sched.World, read []uint64) {
+		x := word(w, "x")
+		w.Start("left", func() { read[0] = bit(x.CompareAndSwap(0, 1)) })
+		w.Start("right", func() { read[1] = bit(x.CompareAndSwap(0, 2)) })
+	}, "0 1, 1 0"},
+}
+
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// TestSmallProgramsHaveTheOutcomesOfTheMachine: all that x86-TSO allows, and no
+// more where it is not said.
+func TestSmallProgramsHaveTheOutcomesOfTheMachine(t *testing.T) {
+	for _, l := range litmus {
+		t.Run(l.name, func(t *testing.T) {
+			got, few := outcomes(t, l.config, l.reads, l.program)
+			if want := strings.Split(l.want, ", "); !slices.Equal(got, want) {
+				t.Errorf("outcomes %q, want %q", got, want)
+			}
+			l.config.EveryOrder = true
+			again, all := outcomes(t, l.config, l.reads, l.program)
+			if !slices.Equal(again, got) || all.States != few.States {
+				t.Errorf("in every order outcomes %q of %d states, want %q of %d", again, all.States, got, few.States)
+			}
+			if few.Runs > all.Runs {
+				t.Errorf("%d runs, and %d in every order", few.Runs, all.Runs)
+			}
+		})
+	}
+}
