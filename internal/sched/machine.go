@@ -138,9 +138,10 @@ func (w *World) IncPlain(c *seam.Count) {
 }
 
 // ReadCount reads a counter as the thread sees it: what it has stored itself,
-// though others may not see it yet. What others have stored on a processor
-// before it came there is visible to all by then, for one comes to run after
-// the other by locked instructions of the runtime.
+// though others may not see it yet. What others have stored on its processor is
+// visible by the time that it comes there, for one comes to run after the other
+// by locked instructions of the runtime; here it may still wait, which is more
+// than can happen.
 func (w *World) ReadCount(c *seam.Count) uint64 {
 	at := w.touch(unsafe.Pointer(c))
 	if w.quiet() {
