@@ -43,6 +43,12 @@ var methodFaults = []fault{
 			`if current.Load() == ref || true {`,
 		},
 	}},
+	{"A4: valid if it is live anywhere", "slot.go", []edit{
+		{
+			`if current.Load() == ref {`,
+			`if current.Load() == ref || phaseOf(counters.State.Load()) == live {`,
+		},
+	}},
 	{"A2: a round begins with the candidate of the last", "slot.go", []edit{
 		{
 			`	for {
@@ -189,16 +195,12 @@ var methodFaults = []fault{
 	{"S2 after S3: acquired is summed first", "retire.go", []edit{
 		{
 			`	released := counters.Released()                     // (S2)`,
-			`	acquired := counters.Acquired()
+			`	acquired := counters.Acquired() // (S3)
 	released := counters.Released() // (S2)`,
 		},
 		{
 			`	acquired := counters.Acquired()                     // (S3)`,
-			`	// (S3)`,
-		},
-		{
-			`	if extra := int64(released - acquired); extra > 0 {`,
-			`	if extra := int64(0); extra > 0 {`,
+			`	//`,
 		},
 	}},
 	{"S4: a store, so that two can win", "retire.go", []edit{
@@ -220,6 +222,14 @@ var methodFaults = []fault{
 		{
 			`	seam.Fence()     // (C1)`,
 			`	_ = seam.Fence // (C1)`,
+		},
+	}},
+	{"C1: the fence is none", "internal/seam/atomics.go", []edit{
+		{
+			`	var word atomic.Int32
+	word.Add(1)
+`,
+			``,
 		},
 	}},
 	{"C2: the phase is not read again after the fence", "retire.go", []edit{
@@ -320,8 +330,13 @@ var methodFaults = []fault{
 	}},
 	{"U1: a store, so that two can publish", "slot.go", []edit{
 		{
-			`if phaseOf(now) != private || !state.CompareAndSwap(now, in(now, live)) {`,
-			`if state.Store(in(now, live)); phaseOf(now) != private {`,
+			`if phaseOf(now) != private || !state.CompareAndSwap(now, in(now, live)) { // (U1) private to live
+		s.refuse(next)
+	}`,
+			`if phaseOf(now) != private {
+		s.refuse(next)
+	}
+	state.Store(in(now, live)) // (U1)`,
 		},
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{

@@ -1,13 +1,13 @@
 package main
 
-// assemblyFaults are planted in what the methods stand for. No build with a tag
-// has it, so the scheduler does not see them: what it checks are the steps and
-// their order, which the assembly shares with the methods.
+// assemblyFaults are planted in the assembly that stands for the methods. No
+// build with a tag has it, so the scheduler does not see them: what it checks
+// are the steps and their order, which the assembly shares with the methods.
 var assemblyFaults = []fault{
 	{"assembly, A3: an acquire is not counted", "fast_amd64.s", []edit{
 		{
 			`	INCQ	const_countersAcquired(SI)(CX*1) // (A3)`,
-			``,
+			`	// (A3)`,
 		},
 	}},
 	{"assembly, A4: no re-validation", "fast_amd64.s", []edit{
@@ -22,7 +22,8 @@ var assemblyFaults = []fault{
 			`	LOCK // no harm on the asymmetric way, where the stripe is this P's
 	INCQ	const_countersReleased(SI)(CX*1) // (A5)
 `,
-			``,
+			`	// (A5)
+`,
 		},
 	}},
 	{"assembly, A5: no check after the undo", "fast_amd64.s", []edit{
@@ -36,13 +37,14 @@ var assemblyFaults = []fault{
 			`	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R1)
 	JNE	on
 `,
-			``,
+			`	// (R1)
+`,
 		},
 	}},
 	{"assembly, R3: a release is not counted", "fast_amd64.s", []edit{
 		{
 			`	INCQ	const_countersReleased(SI)(CX*1) // (R3)`,
-			``,
+			`	// (R3)`,
 		},
 	}},
 	{"assembly, R4: no check after a late release", "fast_amd64.s", []edit{

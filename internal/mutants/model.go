@@ -9,6 +9,12 @@ import (
 // inModel names the bug of the formal model that is the same as a fault. Those
 // are planted by `make model-mutants`, which fails unless each is found.
 var inModel = map[string]string{
+	"A3 after A4: counted after the re-validation":     "count-after-validation",
+	"A4: valid if it is live anywhere":                 "validate-by-phase",
+	"U2: the swap is a load and a store":               "torn-swap",
+	"S1: a retiring object is summed":                  "sum-retiring",
+	"P1: the push is a load and a store":               "torn-push",
+	"P2: no sweeper is started":                        "no-sweeper",
 	"A4: no re-validation":                             "no-revalidation",
 	"A5: undo through Release":                         "undo-by-release",
 	"A5: no check after the undo":                      "no-check-after-undo",
