@@ -167,12 +167,11 @@ func (f *faulty) writeOnce() {
 		c.Update(f.newRecord())
 		return
 	}
-	obj, err := f.pool.TryGet()
+	obj, err := f.take()
 	if errors.Is(err, poolswap.ErrLimit) {
 		f.hits(limitReached)
 		return
 	}
-	obj.fill(uint64(f.version.Add(1)))
 	switch {
 	case f.hits(writerDies):
 		f.dropped.Add(1)
@@ -196,7 +195,7 @@ func (f *faulty) starve(t *testing.T) {
 		if obj := c.Acquire(); obj != nil {
 			f.kept[obj]++
 		}
-		obj, err := f.pool.TryGet()
+		obj, err := f.take()
 		if err != nil {
 			if !errors.Is(err, poolswap.ErrLimit) {
 				t.Errorf("TryGet at the limit: %v", err)
@@ -204,7 +203,6 @@ func (f *faulty) starve(t *testing.T) {
 			f.hits(limitReached)
 			return
 		}
-		obj.fill(uint64(f.version.Add(1)))
 		c.Update(obj)
 	}
 	t.Errorf("%d objects are held and the pool makes another, its limit is %d", f.maxLive+1, f.maxLive)

@@ -56,12 +56,17 @@ func (t *tallies) missing(odds map[fault]int) (list []fault) {
 type scenery struct {
 	odds    map[fault]int // of a hundred opportunities, how many it takes
 	maxLive int
+	spares  int  // kept by the pool, where it is not one
 	discard bool // there is a Discard hook, so nothing is in the overflow
 }
 
+// overflows says whether clean objects go where only the garbage collector
+// ends them.
+func (s scenery) overflows() bool { return !s.discard && s.spares == 0 }
+
 // needsCollector says whether objects go that only the garbage collector
 // finds.
-func (s scenery) needsCollector() bool { return !s.discard || s.odds[writerDies] > 0 }
+func (s scenery) needsCollector() bool { return s.overflows() || s.odds[writerDies] > 0 }
 
 // faulty is a pool whose hooks fail, with accounts of its own: every event that
 // creates or ends an object is counted here, where it happens.
@@ -75,6 +80,7 @@ type faulty struct {
 	ids, version              atomic.Int64
 	made, adopted, gone, lost atomic.Int64
 	dropped                   atomic.Int64 // with a writer that died
+	idle                      atomic.Int64 // clean: reset, and not taken since
 
 	mu    sync.Mutex      // guards what follows
 	kept  map[*record]int // references that are never released
@@ -92,7 +98,7 @@ func (f *faulty) fail(err error) {
 
 func newFaulty(what scenery, portable bool, struck *tallies) *faulty {
 	f := &faulty{scenery: what, struck: struck, kept: map[*record]int{}}
-	options := poolswap.Options[record]{Spares: 1, MaxLive: what.maxLive, Portable: portable, Report: f.report}
+	options := poolswap.Options[record]{Spares: max(what.spares, 1), MaxLive: what.maxLive, Portable: portable, Report: f.report}
 	if what.discard {
 		options.Discard = func(obj *record) {
 			obj.fill(poisoned)
@@ -173,7 +179,20 @@ func (f *faulty) reset(obj *record) bool {
 		}
 		return false
 	}
+	f.idle.Add(1)
 	return true
+}
+
+// take is TryGet, and fills what it gets.
+func (f *faulty) take() (*record, error) {
+	obj, err := f.pool.TryGet()
+	if err == nil {
+		if obj.version == poisoned { // it was reset and does not come from the factory
+			f.idle.Add(-1)
+		}
+		obj.fill(uint64(f.version.Add(1)))
+	}
+	return obj, err
 }
 
 func (f *faulty) report(err error) {
