@@ -42,6 +42,8 @@ var actions = []action{
 	{"Swap", (*machine).swap},
 	{"HandOver", (*machine).handOver},
 	{"Unmade", (*machine).unmade},
+	{"NewContainer", (*machine).newContainer},
+	{"Boxes", (*machine).swapBox},
 }
 
 // take takes an object in one of three ways and fills it, or returns nil.

@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"bytes"
 	"fmt"
 	"reflect"
 	"runtime"
@@ -25,7 +26,9 @@ type machine struct {
 	readers    []*reader
 	held       []*twin // one for each reference that is not a Reader's
 	stranger   *record // belongs to another pool
-	next       plan    // what the factory does next
+	boxes      *poolswap.Container[box, *box]
+	boxed      uint64 // what is in the current one
+	next       plan   // what the factory does next
 	ids        int
 	versions   uint64
 
@@ -39,7 +42,7 @@ type machine struct {
 	mu   sync.Mutex // guards what the hooks write
 	seen struct {
 		trail   []string
-		reports int
+		reports []string
 		wrong   []string
 	}
 }
@@ -59,11 +62,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 		Spares:   []int{0, poolswap.NoSpares, 1, 3}[pick(4)],
 		MaxLive:  []int{0, 0, 3, 6}[pick(4)],
 		Portable: pick(2) == 1,
-		Report: func(error) {
-			m.mu.Lock()
-			defer m.mu.Unlock()
-			m.seen.reports++
-		},
+		Report:   m.report,
 	}
 	switch options.Spares {
 	case poolswap.NoSpares:
@@ -90,6 +89,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 	}
 	m.stranger = &record{id: -1}
 	poolswap.NewContainer(poolswap.NewPool(func() *record { return new(record) }, nil), m.stranger)
+	m.boxes = newBoxes()
 	return m
 }
 
@@ -142,6 +142,31 @@ func (m *machine) hook(name string, obj *record) {
 	if goroutine() == m.caller.Load() && m.reading.Load() {
 		m.seen.wrong = append(m.seen.wrong, name+" on a reader")
 	}
+}
+
+// report notes what Report is told. It must not be on a reader.
+func (m *machine) report(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.seen.reports = append(m.seen.reports, told(err))
+	if goroutine() == m.caller.Load() && m.reading.Load() {
+		m.seen.wrong = append(m.seen.wrong, "Report on a reader")
+	}
+}
+
+// told says what a report tells: of which kind it is, and every field of it.
+func told(err error) string {
+	switch e := err.(type) { //nolint:errorlint // Report is told these themselves
+	case *poolswap.HookPanic:
+		where := "elsewhere"
+		if bytes.Contains(e.Stack, []byte("(*machine).reset")) {
+			where = "in reset"
+		}
+		return fmt.Sprintf("a hook panicked %s with %v", where, e.Value)
+	case *poolswap.Leak:
+		return fmt.Sprintf("a %s leaked, held %d times", e.Type, e.Held)
+	}
+	return err.Error()
 }
 
 // onCaller notes a call that must come from the operation under way.

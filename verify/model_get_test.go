@@ -149,11 +149,12 @@ func (m *model) forget(w *twin) {
 		m.stats.Drained++
 	}
 	m.stats.Collected++
-	if w.acquired > w.released {
+	switch held := w.acquired - w.released; {
+	case held > 0:
 		m.stats.Leaked++
-	}
-	if w.acquired != w.released {
-		m.reports++
+		m.reports = append(m.reports, fmt.Sprintf("a *verify_test.record leaked, held %d times", held))
+	case held < 0:
+		m.reports = append(m.reports, fmt.Sprintf("poolswap: a *verify_test.record that was dropped had been released more often than it was acquired: %d too many (released twice?)", -held))
 	}
 }
 

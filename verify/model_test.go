@@ -66,7 +66,7 @@ type model struct {
 
 	stats   poolswap.Stats // but for what place says
 	trail   []string       // calls of reset and Discard, in order
-	reports int            // calls of Report
+	reports []string       // what Report is told, in any order
 	swept   bool           // the sweeper was set to work
 }
 
@@ -246,7 +246,7 @@ func (m *model) sweep() {
 			return
 		}
 		if v := m.recycle(m.busy); v.value != nil {
-			m.reports++
+			m.reports = append(m.reports, fmt.Sprintf("a hook panicked in reset with %v", v.value))
 		}
 		m.busy = nil
 	}

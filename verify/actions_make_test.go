@@ -1,0 +1,82 @@
+package verify_test
+
+import (
+	"fmt"
+
+	"github.com/poolswap/poolswap"
+)
+
+// newContainer puts a new container, with anything in it, right or wrong, or
+// with nothing, in the place of one that nobody reads and that is emptied.
+func (m *machine) newContainer() bool {
+	c := m.pick(2)
+	for _, r := range m.readers {
+		if r.container == c && !r.closed {
+			return false
+		}
+	}
+	if m.now[c] != nil {
+		m.updateTwin(c, nil)
+	}
+	w := m.choose(func(w *twin) bool { return w.place != limbo })
+	if m.pick(4) == 0 {
+		w = nil
+	}
+	var obj *record
+	if w != nil {
+		if w.place == discarded {
+			m.fill(w) // the test owns what the pool has dropped
+		}
+		obj = w.obj
+	}
+	var made *poolswap.Container[record, *record]
+	out := m.write(func() { made = poolswap.NewContainer(m.pool, obj) })
+	want := m.model.update(c, w)
+	m.expect(fmt.Sprintf("NewContainer with %v", w), out, want)
+	if want.returns() {
+		m.containers[c] = made
+	}
+	return true
+}
+
+// box is an object whose type has no Ref of its own.
+type box = poolswap.Box[uint64]
+
+func newBoxes() *poolswap.Container[box, *box] {
+	pool := poolswap.NewPool(func() *box { return new(box) }, func(b *box) bool {
+		b.Value = poisoned
+		return true
+	})
+	return poolswap.NewContainer(pool, new(box))
+}
+
+// swapBox replaces a box under a reader.
+func (m *machine) swapBox() bool {
+	before := m.boxed
+	m.versions++
+	m.boxed = m.versions
+	var problem string
+	out := m.write(func() {
+		old := m.boxes.Acquire()
+		next := m.boxes.GetNew()
+		if next == old {
+			problem = "the box that is current is given to a writer"
+		}
+		next.Value = m.boxed
+		m.boxes.Update(next)
+		m.boxes.WithAcquire(func(now *box) {
+			if now != next || now.Value != m.boxed {
+				problem = fmt.Sprintf("current is a box with %#x in it, want %#x", now.Value, m.boxed)
+			}
+		})
+		if old.Value != before {
+			problem = fmt.Sprintf("in a box that is held is %#x, want %#x", old.Value, before)
+		}
+		m.boxes.Release(old)
+	})
+	m.expect("Boxes", out, verdict{})
+	if problem != "" {
+		m.t.Fatalf("%s", problem)
+	}
+	return true
+}
