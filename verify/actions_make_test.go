@@ -43,7 +43,7 @@ func (m *machine) newContainer() bool {
 type box = poolswap.Box[uint64]
 
 func newBoxes() *poolswap.Container[box, *box] {
-	pool := poolswap.NewPool(func() *box { return new(box) }, func(b *box) bool {
+	pool := poolswap.NewPool(func() *box { return &box{Value: poisoned} }, func(b *box) bool {
 		b.Value = poisoned
 		return true
 	})
@@ -61,6 +61,9 @@ func (m *machine) swapBox() bool {
 		next := m.boxes.GetNew()
 		if next == old {
 			problem = "the box that is current is given to a writer"
+		}
+		if next.Value != poisoned {
+			problem = fmt.Sprintf("a box that was not reset is given to a writer: %#x is in it", next.Value)
 		}
 		next.Value = m.boxed
 		m.boxes.Update(next)

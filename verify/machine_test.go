@@ -156,7 +156,7 @@ func (m *machine) report(err error) {
 
 // told says what a report tells: of which kind it is, and every field of it.
 func told(err error) string {
-	switch e := err.(type) { //nolint:errorlint // Report is told these themselves
+	switch e := err.(type) {
 	case *poolswap.HookPanic:
 		where := "elsewhere"
 		if bytes.Contains(e.Stack, []byte("(*machine).reset")) {
