@@ -47,7 +47,7 @@ func (s *slot) acquire() unsafe.Pointer {
 
 		// (A5) Undo on the same stripe. This is not a Release: ref may by now
 		// be private, free, or current elsewhere, and that is no misuse.
-		counters.CountReleased(k) // (A5)
+		counters.CountReleased(k)
 		seam.Unpin()
 		ref.overtaken()
 	}
