@@ -30,10 +30,11 @@ var methodFaults = []fault{
 			counters.CountAcquired(k)`,
 		},
 		{
-			`		counters.CountReleased(k)
+			`		counters.CountReleased(k) // (A5)
 		seam.Unpin()
 		ref.overtaken()`,
-			`		seam.Unpin()
+			`		// (A5)
+		seam.Unpin()
 		ref.overtaken()`,
 		},
 	}},
@@ -61,20 +62,21 @@ var methodFaults = []fault{
 	}},
 	{"A5: no undo", "slot.go", []edit{
 		{
-			`		counters.CountReleased(k)
+			`		counters.CountReleased(k) // (A5)
 		seam.Unpin()
 		ref.overtaken()`,
-			`		seam.Unpin()
+			`		// (A5)
+		seam.Unpin()
 		ref.overtaken()`,
 		},
 	}},
 	{"A5: undo through Release", "slot.go", []edit{
 		{
-			`		counters.CountReleased(k)
+			`		counters.CountReleased(k) // (A5)
 		seam.Unpin()
 		ref.overtaken()`,
 			`		seam.Unpin()
-		ref.pool.release(unsafe.Pointer(ref), 0)
+		ref.pool.release(unsafe.Pointer(ref), 0) // (A5)
 		ref.overtaken()`,
 		},
 	}},
@@ -337,6 +339,24 @@ var methodFaults = []fault{
 		s.refuse(next)
 	}
 	state.Store(in(now, live)) // (U1)`,
+		},
+	}},
+	{"G3: the limit is looked at, and then counted", "tally.go", []edit{
+		{
+			`if t.live.CompareAndSwap(live, live+1) {`,
+			`if t.live.Add(1); true {`,
+		},
+	}},
+	{"N1: a store, so that two can adopt", "recycler.go", []edit{
+		{
+			`if !ref.counters.CompareAndSwap(nil, counters) {`,
+			`if ref.counters.Store(counters); false {`,
+		},
+	}},
+	{"N3: a store, so that two can bring it back", "recycler.go", []edit{
+		{
+			`		state.CompareAndSwap(now, in(now+nextLife, private)) // (N3)`,
+			`		func() bool { state.Store(in(now+nextLife, private)); return true }() // (N3)`,
 		},
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{

@@ -44,7 +44,7 @@ func labels(t *testing.T, dir string, f fault) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	found := regexp.MustCompile(`\([ABCGKLNPRSTU][0-9]\)`).FindAllString(string(text), -1)
+	found := regexp.MustCompile(`\([A-Z][0-9]\)`).FindAllString(string(text), -1)
 	slices.Sort(found)
 	return slices.Compact(found)
 }
