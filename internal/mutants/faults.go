@@ -347,16 +347,14 @@ var methodFaults = []fault{
 			`if t.live.Add(1); true {`,
 		},
 	}},
-	{"N1: a store, so that two can adopt", "recycler.go", []edit{
+	{"N1: a store, so that two can adopt, and nobody remembers", "recycler.go", []edit{
 		{
 			`if !ref.counters.CompareAndSwap(nil, counters) {`,
 			`if ref.counters.Store(counters); false {`,
 		},
-	}},
-	{"N3: a store, so that two can bring it back", "recycler.go", []edit{
 		{
-			`		state.CompareAndSwap(now, in(now+nextLife, private)) // (N3)`,
-			`		func() bool { state.Store(in(now+nextLife, private)); return true }() // (N3)`,
+			`had := p.known.add(ref, counters); had != nil {`,
+			`had := p.known.add(ref, counters); false {`,
 		},
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{
