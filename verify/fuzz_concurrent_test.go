@@ -2,17 +2,17 @@ package verify_test
 
 import "testing"
 
-// FuzzConcurrent lets the bytes choose the way of counting, the number of
-// clients and what each of them does, and judges the recorded history.
+// FuzzConcurrent lets the bytes choose the way of counting, how many containers
+// and clients there are and what each of them does, and judges the recorded history.
 func FuzzConcurrent(f *testing.F) {
 	widen(f)
-	recorders := []*recorder{newRecorder(false), newRecorder(true)}
+	recorders := []*recorder{newRecorder(false, 1), newRecorder(true, 1), newRecorder(false, 2), newRecorder(true, 2)}
 	f.Fuzz(func(t *testing.T, choices []byte) {
 		if len(choices) > 1<<8 {
 			t.Skip("longer histories take long to judge")
 		}
 		s := script(choices)
-		recorder := recorders[s.pick(2)]
+		recorder := recorders[s.pick(len(recorders))]
 		scripts := make([]script, 2+s.pick(4))
 		for i, b := range s {
 			to := &scripts[i%len(scripts)]

@@ -6,22 +6,36 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// maxRecords bounds how many records one history may touch.
-const maxRecords = 15
+// maxRecords bounds how many records one history may touch, and maxContainers
+// how many containers.
+const (
+	maxRecords    = 15
+	maxContainers = 2
+)
 
 // registerModel is the container as a register: Acquire returns the record and
-// the version that the last Update put there, or nothing if it emptied it.
+// the version that the last Update put there, or nothing if it emptied it. What
+// happens to one container is judged by itself.
 var registerModel = porcupine.Model{
+	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
+		parts := make([][]porcupine.Operation, maxContainers)
+		for _, op := range history {
+			if s := op.Input.(step); s.kind == kindUpdate || s.kind == kindAcquire {
+				parts[s.container] = append(parts[s.container], op)
+			}
+		}
+		return parts
+	},
 	Init: func() any { return step{} },
 	Step: func(state, input, _ any) (bool, any) {
 		now, s := state.(step), input.(step)
 		switch s.kind {
 		case kindUpdate:
-			return true, step{0, s.record, s.version}
+			return true, step{record: s.record, version: s.version}
 		case kindAcquire:
 			return now.record == s.record && now.version == s.version, state
 		}
-		return true, state
+		return false, state
 	},
 	DescribeOperation: describe,
 	DescribeState: func(state any) string {
@@ -38,14 +52,15 @@ const (
 )
 
 // poolState is the whole pool: of each record its version, who holds it, and
-// whether a writer owns it or a container shows it.
+// whether a writer owns it or a container shows it; and what each container
+// shows.
 type poolState struct {
 	place   [maxRecords + 1]int32
 	version [maxRecords + 1]uint64
-	current int
+	current [maxContainers]int
 }
 
-// poolModel is the container with its pool. A record that is current or held
+// poolModel is the containers with their pool. A record that is current or held
 // is not given to a writer, and so keeps its version until it is released by
 // the last that holds it.
 var poolModel = porcupine.Model{
@@ -67,10 +82,10 @@ var poolModel = porcupine.Model{
 				s.place[r] = isCurrent
 				s.version[r] = in.version
 			}
-			s.place[s.current] &^= isCurrent
-			s.current = r
+			s.place[s.current[in.container]] &^= isCurrent
+			s.current[in.container] = r
 		case kindAcquire:
-			if s.current != r || s.version[r] != in.version {
+			if s.current[in.container] != r || s.version[r] != in.version {
 				return false, state
 			}
 			if r != 0 {
@@ -91,7 +106,7 @@ var poolModel = porcupine.Model{
 	DescribeOperation: describe,
 	DescribeState: func(state any) string {
 		s := state.(poolState)
-		text := fmt.Sprintf("current %d;", s.current)
+		text := fmt.Sprintf("current %v;", s.current)
 		for r, place := range s.place {
 			switch {
 			case place&isPrivate != 0:
@@ -107,5 +122,5 @@ var poolModel = porcupine.Model{
 func describe(input, _ any) string {
 	s := input.(step)
 	name := [...]string{"Get", "Update", "Acquire", "look", "Release"}[s.kind]
-	return fmt.Sprintf("%s: record %d, version %d", name, s.record, s.version)
+	return fmt.Sprintf("%s: record %d, version %d, container %d", name, s.record, s.version, s.container)
 }

@@ -27,21 +27,23 @@ const (
 // step is the input of an operation as porcupine sees it; there is no output,
 // because what was returned is in the step itself.
 type step struct {
-	kind    kind
-	record  int
-	version uint64
+	kind      kind
+	record    int
+	version   uint64
+	container int // that was updated or acquired from
 }
 
-// recorder runs clients on one container and records what they did.
+// recorder runs clients on one container, or on two of one pool, and records
+// what they did.
 type recorder struct {
-	pool      *poolswap.Pool[record, *record]
-	container *poolswap.Container[record, *record]
-	factory   atomic.Int64
-	version   atomic.Uint64
-	clock     atomic.Int64 // one tick for each beginning and each end of a step
+	pool       *poolswap.Pool[record, *record]
+	containers []*poolswap.Container[record, *record]
+	factory    atomic.Int64
+	version    atomic.Uint64
+	clock      atomic.Int64 // one tick for each beginning and each end of a step
 }
 
-func newRecorder(portable bool) *recorder {
+func newRecorder(portable bool, containers int) *recorder {
 	r := &recorder{}
 	// There are spares enough for every object that the clients can hold, so
 	// that objects live as many lives as possible, and none is collected.
@@ -52,7 +54,9 @@ func newRecorder(portable bool) *recorder {
 		obj.fill(poisoned)
 		return true
 	}, options)
-	r.container = poolswap.NewEmptyContainer(r.pool)
+	for range containers {
+		r.containers = append(r.containers, poolswap.NewEmptyContainer(r.pool))
+	}
 	return r
 }
 
@@ -73,64 +77,64 @@ func (c *client) do(op func() step) step {
 }
 
 // read acquires, looks as often as told, and releases.
-func (c *client) read(looks int) {
+func (c *client) read(container, looks int) {
 	var obj *record
 	acquired := c.do(func() step {
-		obj = c.container.Acquire()
-		return seen(kindAcquire, obj)
+		obj = c.containers[container].Acquire()
+		return seen(kindAcquire, obj, container)
 	})
 	if acquired.record == 0 {
 		return
 	}
 	for range looks {
 		c.pause()
-		c.do(func() step { return seen(kindLook, obj) })
+		c.do(func() step { return seen(kindLook, obj, container) })
 	}
 	c.do(func() step {
-		c.container.Release(obj)
-		return step{kindRelease, acquired.record, 0}
+		c.containers[container].Release(obj)
+		return step{kindRelease, acquired.record, 0, container}
 	})
 }
 
 // seen is a step that read obj. A record whose words do not agree is of the
 // version 1<<63, which nobody publishes.
-func seen(k kind, obj *record) step {
+func seen(k kind, obj *record, container int) step {
 	if obj == nil {
-		return step{kind: k}
+		return step{kind: k, container: container}
 	}
 	version, err := obj.read()
 	if err != nil {
 		version = 1 << 63
 	}
-	return step{k, obj.id, version}
+	return step{k, obj.id, version, container}
 }
 
 // write replaces the current object.
-func (c *client) write() {
+func (c *client) write(container int) {
 	var obj *record
 	got := c.do(func() step {
-		obj = c.container.GetNew()
-		return step{kindGet, obj.id, 0}
+		obj = c.containers[container].GetNew()
+		return step{kindGet, obj.id, 0, container}
 	})
 	version := c.version.Add(1)
 	obj.fill(version)
 	c.pause()
 	c.do(func() step {
-		c.container.Update(obj)
-		return step{kindUpdate, got.record, version}
+		c.containers[container].Update(obj)
+		return step{kindUpdate, got.record, version, container}
 	})
 }
 
 // empty leaves the container without an object.
-func (c *client) empty() {
+func (c *client) empty(container int) {
 	c.do(func() step {
-		c.container.Update(nil)
-		return step{kind: kindUpdate}
+		c.containers[container].Update(nil)
+		return step{kind: kindUpdate, container: container}
 	})
 }
 
 // run carries out the scripts, each on a goroutine of its own, and returns
-// what happened. The container is empty before and after. A client that the
+// what happened. The containers are empty before and after. A client that the
 // pool refuses something fails the test: none of them does anything wrong.
 func (r *recorder) run(t *testing.T, scripts []script) []porcupine.Operation {
 	t.Helper()
@@ -155,7 +159,9 @@ func (r *recorder) run(t *testing.T, scripts []script) []porcupine.Operation {
 	close(start)
 	done.Wait()
 	last := &client{recorder: r, id: len(scripts)}
-	last.empty()
+	for container := range r.containers {
+		last.empty(container)
+	}
 	var history []porcupine.Operation
 	for _, c := range clients {
 		history = append(history, c.history...)
@@ -163,17 +169,19 @@ func (r *recorder) run(t *testing.T, scripts []script) []porcupine.Operation {
 	return append(history, last.history...)
 }
 
-// follow carries out one script: mostly reads, some updates, now and then the
+// follow carries out one script: mostly reads, some updates, now and then a
 // container is emptied.
 func (c *client) follow(s *script) {
 	for len(*s) > 0 {
-		switch choice := s.pick(16); {
+		choice := s.pick(32)
+		container := choice / 16 % len(c.containers)
+		switch choice %= 16; {
 		case choice < 10:
-			c.read(choice % 3)
+			c.read(container, choice%3)
 		case choice < 15:
-			c.write()
+			c.write(container)
 		default:
-			c.empty()
+			c.empty(container)
 		}
 		c.pause()
 	}

@@ -52,13 +52,15 @@ func (l *legal) String() string {
 		l.histories, l.steps/max(l.histories, 1), l.updates, l.retries, l.lateReleases)
 }
 
-// recordAndJudge records histories and fails the test if one is not legal.
+// recordAndJudge records histories, every second one with two containers, and
+// fails the test if one is not legal.
 func recordAndJudge(t *testing.T, portable bool) (all legal) {
 	const clients, size = 5, 48 // about 200 steps
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
-	recorder := newRecorder(portable)
-	for range rounds(histories(t)) {
+	recorders := []*recorder{newRecorder(portable, 1), newRecorder(portable, 2)}
+	for i := range rounds(histories(t)) {
+		recorder := recorders[i%2]
 		history := recorder.run(t, randomScripts(random, clients, size))
 		judge(t, history)
 		recorder.quiescent(t)
@@ -68,8 +70,12 @@ func recordAndJudge(t *testing.T, portable bool) (all legal) {
 		all.histories++
 		all.steps += len(history)
 	}
-	stats := recorder.pool.Stats()
-	all.updates, all.retries, all.lateReleases = stats.Updates, stats.Retries, stats.LateReleases
+	for _, recorder := range recorders {
+		stats := recorder.pool.Stats()
+		all.updates += stats.Updates
+		all.retries += stats.Retries
+		all.lateReleases += stats.LateReleases
+	}
 	t.Log(&all)
 	return all
 }
@@ -123,8 +129,8 @@ func picture(name string, model porcupine.Model, history []porcupine.Operation) 
 
 // A checker is trusted once it has been seen to object.
 func TestTheModelsObjectToBadHistories(t *testing.T) {
-	get, update := step{kind: kindGet, record: 1}, step{kindUpdate, 1, 1}
-	acquire, look, release := step{kindAcquire, 1, 1}, step{kindLook, 1, 1}, step{kind: kindRelease, record: 1}
+	get, update := step{kind: kindGet, record: 1}, step{kindUpdate, 1, 1, 0}
+	acquire, look, release := step{kindAcquire, 1, 1, 0}, step{kindLook, 1, 1, 0}, step{kind: kindRelease, record: 1}
 	empty, nothing := step{kind: kindUpdate}, step{kind: kindAcquire}
 	for _, bad := range []struct {
 		name           string
@@ -132,11 +138,13 @@ func TestTheModelsObjectToBadHistories(t *testing.T) {
 		register, pool bool // this model has such a history
 	}{
 		{"a good one", []step{nothing, get, update, acquire, look, empty, look, release, get}, true, true},
+		{"a good one, with two containers", []step{get, update, {kind: kindAcquire, container: 1}, {kind: kindUpdate, container: 1}, acquire, release}, true, true},
 		{"Acquire returns a record that was replaced", []step{get, update, empty, acquire}, false, false},
+		{"Acquire returns what is current in another container", []step{get, update, {kindAcquire, 1, 1, 1}}, false, false},
 		{"Acquire returns nothing after an Update", []step{get, update, nothing}, false, false},
-		{"Acquire returns another version", []step{get, update, {kindAcquire, 1, 2}}, false, false},
-		{"Acquire returns another record", []step{get, update, {kindAcquire, 2, 1}}, false, false},
-		{"a record changes while it is held", []step{get, update, acquire, {kindLook, 1, 1 << 63}, release}, true, false},
+		{"Acquire returns another version", []step{get, update, {kindAcquire, 1, 2, 0}}, false, false},
+		{"Acquire returns another record", []step{get, update, {kindAcquire, 2, 1, 0}}, false, false},
+		{"a record changes while it is held", []step{get, update, acquire, {kindLook, 1, 1 << 63, 0}, release}, true, false},
 		{"a record is given to a writer while it is held", []step{get, update, acquire, empty, get}, true, false},
 		{"a record is given to a writer while it is current", []step{get, update, get}, true, false},
 		{"a record is given to two writers", []step{get, get}, true, false},
@@ -161,7 +169,7 @@ func TestTheModelsObjectToBadHistories(t *testing.T) {
 func TestAPictureOfABadHistoryIsWrittenWhereToldTo(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("POOLSWAP_ARTIFACTS", dir)
-	bad := []porcupine.Operation{{Input: step{kindAcquire, 1, 1}, Call: 1, Return: 2}}
+	bad := []porcupine.Operation{{Input: step{kindAcquire, 1, 1, 0}, Call: 1, Return: 2}}
 	path, err := picture("register", registerModel, bad)
 	if err != nil {
 		t.Fatal(err)
