@@ -30,11 +30,10 @@ var methodFaults = []fault{
 			counters.CountAcquired(k)`,
 		},
 		{
-			`		counters.CountReleased(k) // (A5)
+			`		counters.CountReleased(k)
 		seam.Unpin()
 		ref.overtaken()`,
-			`		// (A5)
-		seam.Unpin()
+			`		seam.Unpin()
 		ref.overtaken()`,
 		},
 	}},
@@ -62,21 +61,20 @@ var methodFaults = []fault{
 	}},
 	{"A5: no undo", "slot.go", []edit{
 		{
-			`		counters.CountReleased(k) // (A5)
+			`		counters.CountReleased(k)
 		seam.Unpin()
 		ref.overtaken()`,
-			`		// (A5)
-		seam.Unpin()
+			`		seam.Unpin()
 		ref.overtaken()`,
 		},
 	}},
 	{"A5: undo through Release", "slot.go", []edit{
 		{
-			`		counters.CountReleased(k) // (A5)
+			`		counters.CountReleased(k)
 		seam.Unpin()
 		ref.overtaken()`,
 			`		seam.Unpin()
-		ref.pool.release(unsafe.Pointer(ref), 0) // (A5)
+		ref.pool.release(unsafe.Pointer(ref), 0)
 		ref.overtaken()`,
 		},
 	}},
