@@ -55,22 +55,20 @@ inline store(c, e) {
 
 hidden byte leaving;
 
-/* drain makes entry i of the buffer of c visible. */
-inline drain(c, i) {
-	leaving = SLOT(c, i);
+/* drain makes the oldest store of c visible. */
+inline drain(c) {
+	leaving = SLOT(c, 0);
 #if DEPTH > 1
-	if
-	:: i == 0 -> SLOT(c, 0) = SLOT(c, 1)
-	:: i != 0
-	fi;
+	SLOT(c, 0) = SLOT(c, 1);
 #endif
 #if DEPTH > 2
-	if
-	:: i <= 1 -> SLOT(c, 1) = SLOT(c, 2)
-	:: i > 1
-	fi;
+	SLOT(c, 1) = SLOT(c, 2);
 #endif
 	SLOT(c, DEPTH-1) = NONE;
+	count_leaving(c)
+}
+
+inline count_leaving(c) {
 	if
 	:: leaving%2 == ACQUIRED -> show_acquired((leaving%16)/2, c)
 	:: leaving%2 == RELEASED -> show_released((leaving%16)/2, c)
@@ -82,19 +80,19 @@ inline drain(c, i) {
 proctype memory() {
 end:
 	do
-	:: d_step { !EMPTY(0) -> drain(0, 0) }
+	:: STEP { !EMPTY(0) -> drain(0) }
 #if BUFFERS > 1
-	:: d_step { !EMPTY(1) -> drain(1, 0) }
+	:: STEP { !EMPTY(1) -> drain(1) }
 #endif
 #if BUFFERS > 2
-	:: d_step { !EMPTY(2) -> drain(2, 0) }
+	:: STEP { !EMPTY(2) -> drain(2) }
 #endif
-#ifdef OUT_OF_ORDER	/* planted bug: as on arm64, a younger store overtakes */
-	:: d_step { SLOT(0, 1) != NONE -> drain(0, 1) }
-	:: d_step { SLOT(1, 1) != NONE -> drain(1, 1) }
+#ifdef OUT_OF_ORDER	/* planted bug, with DEPTH=2: as on arm64, a younger store overtakes */
+	:: STEP { SLOT(0, 1) != NONE -> leaving = SLOT(0, 1); SLOT(0, 1) = NONE; count_leaving(0) }
+	:: STEP { SLOT(1, 1) != NONE -> leaving = SLOT(1, 1); SLOT(1, 1) = NONE; count_leaving(1) }
 #endif
 #ifdef PLAIN_RETIRED	/* planted bug: the writers are not alone in this buffer */
-	:: d_step { late_retired != NONE -> phase[late_retired] = RETIRED; late_retired = NONE }
+	:: STEP { late_retired != NONE -> phase[late_retired] = RETIRED; late_retired = NONE }
 #endif
 	od
 }

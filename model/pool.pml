@@ -87,11 +87,11 @@ inline hand_over(o) {
 	next[o] = awaiting;
 	atomic { awaiting = o; ADD(queued, o) }
 #else
-	atomic {	/* (P1) ownership of o passes to whoever pops it */
+	atomic {
 		NEVER(recycled_while_held, holders[o] != 0);
 		NEVER(twice_in_pool, phase[o] != FREE || IN(clean, o) || IN(queued, o));
 		next[o] = awaiting;
-		awaiting = o;
+		awaiting = o;			/* (P1) ownership of o passes to whoever pops it */
 		ADD(queued, o)
 	}
 #endif
@@ -109,10 +109,9 @@ sweep:	pop(o, after, true);
 	:: atomic { o == NONE -> sweeping = false }
 	fi;
 #ifndef SWEEP_WITHOUT_LOOK	/* planted bug: what came last waits for ever */
-	/* (P4) look again: who pushed before the store started nobody */
 	if
 	:: atomic { awaiting == NONE -> sweepers--; goto end }
-	:: awaiting != NONE
+	:: awaiting != NONE TAKEN	/* (P4) look again: who pushed before the store started nobody */
 	fi;
 	if
 	:: atomic { !sweeping -> sweeping = true; goto sweep }

@@ -3,9 +3,10 @@
  * replaced, and reused when their last reader has let go.
  *
  * One transition is one step of the code that others can see; what is merged
- * into one, and why that loses nothing, is in README.md. A comment (A1) names
- * the step of the sources with the same label. Every bound and every planted
- * bug is a macro that run.sh sets; these are the bounds.
+ * into one, and why that loses nothing, is in README.md. A comment (A1) behind a
+ * statement names the step of the sources with the same label; no statement of a
+ * planted bug has one. Every bound and every planted bug is a macro that run.sh
+ * sets; these are the bounds.
  */
 
 #ifndef READERS
@@ -22,7 +23,7 @@
 #define CONTAINERS 1		/* that share the pool, at most 2 */
 #endif
 #ifndef OBJECTS
-#define OBJECTS 4		/* that can come into being, at most 7 */
+#define OBJECTS 4		/* that can come into being, at most 6 */
 #endif
 #ifndef CPUS
 #define CPUS 2			/* of MIGRATING readers, 2 or 3 */
@@ -71,7 +72,7 @@ byte undisturbed[READERS];
 
 #if defined NO_REVALIDATION || defined VALIDATE_BY_PHASE || defined VALIDATE_BY_VERSION
 #define VALIDATE_OTHERWISE
-bool same_life[READERS];	/* of the candidate, as at (A2) */
+bool same_life[READERS];	/* of the candidate, as when it was loaded */
 #define LEAVE_LIFE(r, o)	same_life[r] = same_life[r] && ref[r] != o
 #endif
 
@@ -103,6 +104,21 @@ hidden byte too_many;			/* more objects came into being than can be in use */
 #define NEVER(flag, condition)	flag = (condition); assert(!ONLY)
 #else
 #define NEVER(flag, condition)	flag = (condition); assert(!flag)
+#endif
+
+/*
+ * Of statements in a d_step Spin does not say whether they are reached, and it
+ * counts a guard as reached once it is tried, whatever its value. So with COVER
+ * no step is a d_step, and behind each guard that has no statement is one. More
+ * intermediate states are stored then; what can happen is the same.
+ */
+#ifdef COVER
+hidden byte taken;
+#define STEP	atomic
+#define TAKEN	-> taken = 1
+#else
+#define STEP	d_step
+#define TAKEN
 #endif
 
 #include "sums.pml"

@@ -35,12 +35,24 @@ byte disturbed;		/* readers that an update which has begun concerns, a set */
 #define NOT_CURRENT(o, c)	(current[c] != o || phase[o] != LIVE)
 #endif
 
-/* end_round goes on with the next attempt, or the next round, or not at all. */
+/* next_round goes on with the next round, or not at all. */
 #ifdef ROUNDS
 #define MORE_ROUNDS	rounds > 0 -> rounds--
 #else
 #define MORE_ROUNDS	true
 #endif
+inline next_round() {
+	ref[me] = NONE;
+	if
+	:: true -> c = 0; ended++; goto end
+	:: MORE_ROUNDS -> c = 0; goto acquire
+#if CONTAINERS > 1
+	:: MORE_ROUNDS -> c = 1; goto acquire
+#endif
+	fi
+}
+
+/* end_round goes on with the next attempt, if this one failed, or as next_round. */
 inline end_round() {
 	ref[me] = NONE;
 	if
@@ -64,15 +76,15 @@ proctype reader(byte me) {
 	bool seen_live;
 #endif
 
-	atomic { end_round() };
+	atomic { next_round() };
 acquire:
 	atomic {
 		pin(k, me, NONE);		/* (A1) */
 		ref[me] = current[c];		/* (A2) a candidate */
 #ifdef EMPTYING
 		if
-		:: ref[me] == NONE -> unpin(k); end_round()
-		:: ref[me] != NONE
+		:: ref[me] == NONE -> unpin(k); next_round()
+		:: ref[me] != NONE TAKEN
 		fi;
 #endif
 		undisturbed[me] = c+1;
@@ -87,8 +99,8 @@ acquire:
 	atomic { count_acquired(STRIPE_OF_READER, me, ref[me]) };	/* (A3) perhaps in a later life of it */
 #endif
 	atomic {
-		if				/* (A4) re-validate */
-		:: VALID(ref[me], c) ->
+		if
+		:: VALID(ref[me], c) ->		/* (A4) re-validate */
 			NEVER(acquired_not_current, NOT_CURRENT(ref[me], c));
 			holders[ref[me]]++;
 			unpin(k);
@@ -137,7 +149,7 @@ release:
 		count_released(STRIPE_OF_READER, me, ref[me]);
 		holders[ref[me]]--;
 		if
-		:: seen_live -> seen_live = false; end_round()
+		:: seen_live -> seen_live = false; next_round()
 		:: !seen_live
 		fi
 	};
@@ -146,22 +158,21 @@ release:
 		pin(k, me, ref[me]);		/* (R2) */
 		count_released(STRIPE_OF_READER, me, ref[me]);	/* (R3) from here on ref may be recycled */
 		holders[ref[me]]--;
-		if				/* (R1) was it live before? */
-		:: true
-		:: phase[ref[me]] != LIVE -> unpin(k); goto check
+		if
+		:: true TAKEN
+		:: phase[ref[me]] != LIVE -> unpin(k); goto check	/* (R1) was it live before? */
 		fi
 	};
 	atomic {
 		unpin(k);
-		if				/* (R4) is it still? */
-		:: phase[ref[me]] == LIVE -> end_round()
-		:: phase[ref[me]] != LIVE
+		if
+		:: phase[ref[me]] == LIVE -> next_round()	/* (R4) is it still? */
+		:: phase[ref[me]] != LIVE TAKEN
 		fi
 	};
 #endif
 
 check:
-	/* (C1) my count is visible, (C2) and only now look again */
 #define OBJECT		ref[me]
 #define FENCED		SLOW_FENCE(me)
 #ifdef SUM_RETIRING	/* planted bug: whatever is being replaced may be freed */
@@ -182,7 +193,7 @@ check:
 			sweeping = true;
 			sweepers++;
 			startable++
-		:: sweeping
+		:: sweeping TAKEN
 		fi;
 		end_round()
 	};

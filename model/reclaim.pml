@@ -12,7 +12,11 @@
 	:: IS_RETIRED(OBJECT);
 	   atomic { FENCED -> SUM_RELEASED(me, OBJECT) };
 #else
-	:: atomic { FENCED && !IS_RETIRED(OBJECT) -> NOT_DRAINED }
+	:: atomic {
+		FENCED &&			/* (C1) of a reader: my count is visible, */
+		!IS_RETIRED(OBJECT) ->		/* (C2) and only now look again */
+		NOT_DRAINED
+	   }
 	:: atomic {
 		FENCED && IS_RETIRED(OBJECT) ->	/* (S1) the life that the sums are about */
 		SUM_RELEASED(me, OBJECT)	/* (S2) all of released first, */
@@ -21,17 +25,17 @@
 	   atomic {
 		SUM_ACQUIRED(me, OBJECT);	/* (S3) then all of acquired */
 		if
-		:: DRAINED(me, OBJECT)
+		:: DRAINED(me, OBJECT) TAKEN
 		:: !DRAINED(me, OBJECT) -> FORGET(me); NOT_DRAINED
 		fi
 	   };
 	   atomic {
 		SETTLED ->
-		if				/* (S4) same life, retired to free */
+		if
 #ifdef TWO_WINNERS	/* planted bug: a store in place of the compare-and-swap */
 		:: true ->
 #else
-		:: SAME_LIFE(me, OBJECT) ->
+		:: SAME_LIFE(me, OBJECT) ->	/* (S4) same life, retired to free */
 #endif
 			NEVER(recycled_while_held, holders[OBJECT] != 0);
 			phase[OBJECT] = FREE;

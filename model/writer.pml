@@ -56,7 +56,7 @@ inline create(o) {
 #ifdef FENCE_FAILS
 	if
 	:: failing -> portable = portable | (1 << o)
-	:: else
+	:: else TAKEN
 	fi
 #endif
 }
@@ -116,7 +116,7 @@ inline retire(o) {
 	if
 	:: atomic { PLAIN(o) -> failing = true; phase[o] = LOST; o = NONE; end_update() }
 	:: PLAIN(o) -> HEAVY_FENCE
-	:: !PLAIN(o)
+	:: !PLAIN(o) TAKEN
 	fi;
 #elif !defined PORTABLE
 	HEAVY_FENCE;		/* (T2) */
@@ -172,7 +172,7 @@ get:
 	:: pop(new, after, clean == 0);
 		if
 		:: atomic { new != NONE -> reborn(new) }
-#ifdef LIMITED			/* Options.Limit: Get returns an error */
+#ifdef LIMITED			/* Options.MaxLive: TryGet returns an error */
 		:: atomic { new == NONE && created == OBJECTS -> end_update() }
 		:: atomic { new == NONE && created < OBJECTS -> create(new) }
 #else
@@ -221,7 +221,7 @@ swap:
 #ifdef EMPTYING
 		if
 		:: ref[me] == NONE -> end_update()
-		:: ref[me] != NONE
+		:: ref[me] != NONE TAKEN
 		fi
 #endif
 	};
