@@ -52,9 +52,10 @@ debug: ## the tests of typedpool's debug build
 	$(GO) test -shuffle=on -tags poolswapdebug $(TESTFLAGS) ./typedpool/...
 
 .PHONY: sched
-sched: ## the interleavings of the real code, under the scheduler
+sched: ## the interleavings of the real code, and other tests of that build
 	$(GO) test -tags poolswapsched -run 'Interleaving|SleepSets|Widened|Draught' $(TESTFLAGS) .
-	$(GO) test -tags poolswapsched $(TESTFLAGS) ./internal/jitter
+	$(GO) test -tags poolswapsched $(TESTFLAGS) ./internal/...
+	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags poolswapsched $(TESTFLAGS) ./...
 
 ## What needs a C compiler, Spin, or qemu
 
@@ -62,6 +63,7 @@ sched: ## the interleavings of the real code, under the scheduler
 race: ## the tests under the race detector
 	@scripts/need gcc
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on $(TESTFLAGS) ./...
+	cd verify && CGO_ENABLED=1 POOLSWAP_DEEP= $(GO) test -short -race -shuffle=on $(TESTFLAGS) ./...
 
 # qemu runs a test, but not the programs for arm64 that a test starts: examples
 # and these are left out.
@@ -84,7 +86,7 @@ model-mutants: ## see that the model finds every bug planted in it
 	model/run.sh mutants
 
 .PHONY: model-deep
-model-deep: ## check the model at the largest bounds that fit 20 GiB
+model-deep: ## check the model at bounds of up to 10 GiB and 15 minutes each
 	@scripts/need spin gcc
 	model/run.sh deep
 
@@ -134,6 +136,7 @@ CI := lint tidy test purego debug race cross sched modules fuzz mutants model mo
 
 .PHONY: ci
 ci: export LAYERS = scheduler
+ci: export POOLSWAP_NO_SKIP = 1
 ci: tools ## all checks, at sizes under 20 minutes on 2 cores
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
 
@@ -143,6 +146,7 @@ ci: tools ## all checks, at sizes under 20 minutes on 2 cores
 nightly: export POOLSWAP_STRESS = 5m
 nightly: export POOLSWAP_DEEP = 5m
 nightly: export FUZZTIME = 5m
+nightly: export POOLSWAP_NO_SKIP = 1
 nightly: export TESTFLAGS = -timeout 12h
 nightly: tools ## all checks, at sizes for a night
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep recorded
@@ -153,7 +157,7 @@ LAYERS ?=
 
 .PHONY: mutants
 mutants: ## see that the tests find every fault planted in the code
-	POOLSWAP_STRESS= POOLSWAP_DEEP= $(GO) run ./internal/mutants -layers "$(LAYERS)"
+	POOLSWAP_STRESS= POOLSWAP_DEEP= POOLSWAP_NO_SKIP= $(GO) run ./internal/mutants -layers "$(LAYERS)"
 
 .PHONY: tools
 tools: ## install what the checks need: system packages, and linters in ./bin
