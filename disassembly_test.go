@@ -175,7 +175,7 @@ func TestThePlainCountStandsBetweenTheLoads(t *testing.T) {
 // the library for each, and these call none.
 func TestAReadIsOneCallDeep(t *testing.T) {
 	if !poolswap.HasAssembly() {
-		t.Skip("this version of Go is not understood by the assembly, and reads call the runtime")
+		skip(t, "this version of Go is not understood by the assembly, and reads call the runtime")
 	}
 	program, _ := buildCaller(t)
 	listing := disassemble(t, program, "main.AcquireRelease", fastAcquire, fastRelease)

@@ -65,10 +65,10 @@ func forbidMembarrier(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
-		t.Skip("no_new_privs: ", errno)
+		skip(t, "no_new_privs: ", errno)
 	}
 	if _, _, errno := syscall.RawSyscall(seccomp, setModeFilter, allThreads, uintptr(unsafe.Pointer(&filter))); errno != 0 {
-		t.Skip("seccomp: ", errno)
+		skip(t, "seccomp: ", errno)
 	}
 	runtime.KeepAlive(program)
 }

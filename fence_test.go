@@ -2,20 +2,34 @@ package poolswap_test
 
 import (
 	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/seam"
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
 var errFence = errors.New("operation not permitted")
 
+// skip skips a test for want of what this build or this machine does not have.
+// With POOLSWAP_NO_SKIP, which `make ci` sets, a build that can count plainly
+// fails instead: on a machine without membarrier its tests would pass with
+// nothing counted that way.
+func skip(t *testing.T, why ...any) {
+	t.Helper()
+	if seam.CanCountPlain && os.Getenv("POOLSWAP_NO_SKIP") != "" {
+		t.Fatal(append([]any{"POOLSWAP_NO_SKIP is set, but"}, why...)...)
+	}
+	t.Skip(why...)
+}
+
 // needAsymmetric skips a test that means nothing where there is no membarrier.
 func needAsymmetric(t *testing.T) {
 	t.Helper()
 	if !stripe.Asymmetric() {
-		t.Skip("this build or this kernel counts the portable way only")
+		skip(t, "this build or this kernel counts the portable way only")
 	}
 }
 

@@ -2,6 +2,7 @@ package stripe_test
 
 import (
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/poolswap/poolswap/internal/seam"
@@ -18,6 +19,9 @@ func TestABuildWithoutPlainCountingIsNeverAsymmetric(t *testing.T) {
 
 func TestTheWayBelongsToTheCounters(t *testing.T) {
 	if !stripe.Asymmetric() {
+		if seam.CanCountPlain && os.Getenv("POOLSWAP_NO_SKIP") != "" {
+			t.Fatal("POOLSWAP_NO_SKIP is set, but this kernel has no membarrier")
+		}
 		t.Skip("this build or this kernel counts the portable way only")
 	}
 	before := stripe.New(false)
