@@ -21,7 +21,7 @@ inline keep(o) {
 	COUNT(o, 0, ACQUIRED) = 0;
 	COUNT(o, 0, RELEASED) = 0;
 #endif
-	ADD(clean, o)
+	ADD(clean, o)		/* (K1) (K2) ownership of o passes to whoever takes it */
 }
 
 /* reborn begins a new life of a free object that the caller has taken. */

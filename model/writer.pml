@@ -51,8 +51,8 @@ inline take(o) {
 
 inline create(o) {
 	NEVER(too_many, created == OBJECTS);
-	created++;
-	o = created;
+	created++;		/* (G3) counted before it exists */
+	o = created;		/* (N1) (N2) private, and known to nobody else */
 #ifdef FENCE_FAILS
 	if
 	:: failing -> portable = portable | (1 << o)
@@ -114,7 +114,7 @@ inline retire(o) {
 	begin_retiring(o);
 #ifdef FENCE_FAILS
 	if
-	:: atomic { PLAIN(o) -> failing = true; phase[o] = LOST; o = NONE; end_update() }
+	:: atomic { PLAIN(o) -> failing = true; phase[o] = LOST; /* (L1) */ o = NONE; end_update() }
 	:: PLAIN(o) -> HEAVY_FENCE
 	:: !PLAIN(o) TAKEN
 	fi;
