@@ -135,7 +135,8 @@ tidy: ## check that go.mod and go.sum of every module are tidy
 CI := lint tidy test purego debug race cross sched modules fuzz mutants model model-mutants
 
 .PHONY: ci
-ci: export LAYERS = scheduler
+ci: export LAYERS = scheduler,stress,unit,machine-code
+ci: export FIRST = yes
 ci: export POOLSWAP_NO_SKIP = 1
 ci: tools ## all checks, at sizes under 20 minutes on 2 cores
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
@@ -152,12 +153,15 @@ nightly: tools ## all checks, at sizes for a night
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep recorded
 
 # Which layers of tests the faults are planted under, separated by commas; all
-# of them where none is named. Each fault is one run of each.
+# of them where none is named. Each fault is one run of each, or with FIRST=yes
+# of one after the other until one catches it; at the sizes of a day, for a
+# fault that a layer does not see costs all of its time.
 LAYERS ?=
+FIRST ?=
 
 .PHONY: mutants
 mutants: ## see that the tests find every fault planted in the code
-	POOLSWAP_STRESS= POOLSWAP_DEEP= POOLSWAP_NO_SKIP= $(GO) run ./internal/mutants -layers "$(LAYERS)"
+	POOLSWAP_STRESS= POOLSWAP_DEEP= POOLSWAP_NO_SKIP= $(GO) run ./internal/mutants $(if $(FIRST),-first) -layers "$(LAYERS)"
 
 .PHONY: tools
 tools: ## install what the checks need: system packages, and linters in ./bin
