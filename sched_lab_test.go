@@ -33,6 +33,7 @@ type lab struct {
 	maxLive    int  // 0: no limit
 	abandons   bool // the heavy fence fails
 	dropped    int  // discarded
+	revived    int  // and brought back
 	refused    int  // of rivals
 }
 
@@ -322,7 +323,7 @@ func (l *lab) check() {
 		c.Release(s)
 	}
 	stats := l.pool.Stats()
-	live := len(l.all) - l.dropped - int(stats.Lost)
+	live := len(l.all) - l.dropped + l.revived - int(stats.Lost)
 	if stats.Live != live || stats.Retired != 0 || stats.Awaiting != 0 ||
 		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped {
 		l.Fail("%d specimens, %d current, and in the end %+v", live, current, stats)

@@ -355,6 +355,12 @@ var methodFaults = []fault{
 			`had := p.known.add(ref, counters); false {`,
 		},
 	}},
+	{"N3: a store, so that two can bring it back", "recycler.go", []edit{
+		{
+			`state.CompareAndSwap(now, in(now+nextLife, private)) // (N3)`,
+			`func() bool { state.Store(in(now+nextLife, private)); return true }() // (N3)`,
+		},
+	}},
 	{"Reader: Park does not release", "reader.go", []edit{
 		{
 			`	release(r.slot, unsafe.Pointer(held))`,
