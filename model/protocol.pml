@@ -65,7 +65,7 @@ byte ref[READERS+WRITERS];
 
 /*
  * For the properties only, of each reader between (A2) and (A4): container+1
- * while no update of it has completed.
+ * while no update of it has taken effect.
  */
 byte undisturbed[READERS];
 #define DISTURB(r, c)		undisturbed[r] = (undisturbed[r] == c+1 -> 0 : undisturbed[r])
