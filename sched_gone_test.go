@@ -23,6 +23,7 @@ var (
 	_ = func(word *seam.Uint64) *atomic.Uint64 { return word }
 	_ = func(word *seam.Bool) *atomic.Bool { return word }
 	_ = func(word *seam.Pointer[int]) *atomic.Pointer[int] { return word }
+	_ = func(word *seam.SetOnce[int]) *atomic.Pointer[int] { return word }
 	_ = func(mu *seam.Mutex) *sync.Mutex { return mu }
 )
 
