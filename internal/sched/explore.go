@@ -19,6 +19,7 @@ type Scenario func(*World)
 type Result struct {
 	Runs      int
 	States    int
+	Merged    int // that, but of states that are taken for one only one is counted
 	Steps     int
 	MaxLength int   // steps of the longest run
 	Complete  bool  // Explore: nothing is left to see
@@ -51,7 +52,10 @@ func Explore(config Config, scenario Scenario, limit int) Result {
 			e.forget()
 			continue
 		}
-		result.States = len(e.seen)
+		result.States, result.Merged = len(e.seen), len(e.seen)
+		if config.EveryState {
+			result.Merged = len(e.merged)
+		}
 		if e.failure != nil {
 			result.Failure = replay(config, scenario, e.usage, e.failure, e.taken())
 			return result
@@ -72,6 +76,7 @@ type explorer struct {
 	*World
 	usage  *usage
 	seen   map[uint64]waySet // the states, and which of their ways are still asleep, by rank
+	merged map[uint64]bool   // with EveryState: what the states are taken for
 	path   []*branch
 	at     int       // how many branches of path the run has passed
 	taking *branch   // the one whose way is being taken for the first time, if any
@@ -102,7 +107,7 @@ type sleeper struct {
 // forget begins anew.
 func (e *explorer) forget() {
 	e.usage.grown, e.path = false, nil
-	e.seen = make(map[uint64]waySet)
+	e.seen, e.merged = make(map[uint64]waySet), make(map[uint64]bool)
 }
 
 // choose returns the way to take, or false when what follows has been seen.
@@ -129,6 +134,10 @@ func (e *explorer) arrive(ways []choice) bool {
 		panic(fmt.Sprintf("sched: a state with %d ways to go on", len(ways)))
 	}
 	state, ranks := e.hash(ways)
+	if e.config.EveryState {
+		e.merged[state] = true
+		state = e.unmerged(state)
+	}
 	for _, b := range e.path {
 		if b.state == state {
 			e.failure = errLivelock

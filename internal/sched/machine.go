@@ -12,13 +12,14 @@ import (
 var _ seam.Machine = (*World)(nil)
 
 // touch returns the word at addr, which the running thread, or the scenario, is
-// about to use.
+// about to use. One that is new is called after what the thread knows: of two
+// that are alike and know the same it makes no difference whose it is.
 func (w *World) touch(addr unsafe.Pointer) *word {
 	t := w.running
 	if t == nil { // the set-up is the same in every run
 		return w.memory.touch(addr, mix(uint64(len(w.memory.words)), 2), false)
 	}
-	return w.memory.touch(addr, mix(t.history, uint64(t.id)), true)
+	return w.memory.touch(addr, mix(t.history, uint64(t.cpu)), true)
 }
 
 // announce stops the running thread before a step and returns when the
@@ -157,6 +158,7 @@ func (w *World) ReadCount(c *seam.Count) uint64 {
 			}
 		}
 	}
+	t.whole = mix(t.whole, value)
 	if learned, done := t.sums.add(at, value, w.config.Stripes+1); done {
 		t.learn(learned)
 	}
@@ -266,6 +268,7 @@ func (w *World) letOut(c int) {
 	w.uses.note(store.count.id, adds)
 	on.buffer = slices.Delete(on.buffer, 0, 1) // in place: there is one at most of Config.Depth
 	(*seam.Count)(store.count.addr).Raw().Add(1)
+	w.memory.rehash(store.count)
 	w.usage.shared(store.count, store.by, true)
 }
 

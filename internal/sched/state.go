@@ -9,6 +9,9 @@ package sched
 // Threads of one name may change places; it is the same state. (Processors may
 // not: sums read the counters by number.) And of the counters of an object only
 // the difference between the sums matters, which is all that is ever asked for.
+// With Config.EveryState all these are states of their own, and Result says how
+// many there would be without: as many as are found without it, or something is
+// forgotten that matters.
 type state struct {
 	beside []func() uint64
 	keys   []uint64 // of ranked
@@ -34,6 +37,25 @@ func (w *World) hash(ways []choice) (hash uint64, ranks []int) {
 		h += t.place
 	}
 	return h, w.ranked(ways)
+}
+
+// unmerged stands for a state that hash takes for the same as others: it tells
+// threads apart, keeps what they forget, and counts each counter by itself.
+func (w *World) unmerged(hash uint64) uint64 {
+	for _, o := range w.memory.objects {
+		for _, at := range o.counters {
+			hash = mix(hash, at.value())
+		}
+	}
+	for _, t := range w.threads {
+		hash = mix(mix(hash, t.place), t.whole)
+	}
+	for c := range w.cpus {
+		for _, store := range w.cpus[c].buffer {
+			hash = mix(mix(hash, uint64(store.by.id)), store.count.id)
+		}
+	}
+	return hash
 }
 
 // place finds out where each thread is: what it has learned, what it is about

@@ -16,6 +16,7 @@ type thread struct {
 	alike   bool   // there is, or may be, another of that name
 	cpu     int    // to which it is pinned, or -1
 	history uint64 // of all that it has learned
+	whole   uint64 // history without Call and Forget, and with each counter that was read
 	sums    sums
 	done    bool
 
@@ -61,7 +62,10 @@ func (w *World) Start(name string, f func()) {
 }
 
 // learn adds to what the thread knows.
-func (t *thread) learn(value uint64) { t.history = mix(t.history, value) }
+func (t *thread) learn(value uint64) {
+	t.history = mix(t.history, value)
+	t.whole = mix(t.whole, value)
+}
 
 // Know says that the running thread keeps what it learned without a step.
 func (w *World) Know(value uint64) {

@@ -17,6 +17,7 @@ type Config struct {
 	MaxSteps int // of one run, beyond which it is called a livelock; 0 stands for 2000
 
 	EveryOrder bool // Explore takes all transitions, without sleep sets
+	EveryState bool // Explore goes on from each of the states that state.go takes for one
 }
 
 func (c Config) withDefaults() Config {
