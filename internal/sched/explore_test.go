@@ -69,7 +69,8 @@ func TestASpinIsFoundByTheLengthOfTheRun(t *testing.T) {
 		flag := word(w, "flag")
 		w.Start("setter", func() { flag.Store(2) })
 		w.Start("spinner", func() {
-			for flag.Load() != 1 {
+			for seen := uint64(0); seen != 1; {
+				seen = flag.Load()
 			}
 		})
 	}, "no end after 50 steps: a livelock?", "store flag", "load flag = 0x2", "load flag = 0x2")

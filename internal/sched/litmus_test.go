@@ -105,6 +105,51 @@ func lostUpdate(lock, unlock func()) program {
 	}
 }
 
+// sums is a thread that adds up what was released, then what was acquired, of
+// an object with two stripes that other threads use, if it is time to.
+func sums(use func(w *sched.World, acquired, released []*seam.Count) (time func() bool)) program {
+	return func(w *sched.World, read []uint64) {
+		c := counts(w, "a0 a1 r0 r1")
+		w.Counters("object", 2, func(k int) (acquired, released *seam.Count) { return c[k], c[2+k] })
+		time := use(w, c[:2], c[2:])
+		w.Start("summer", func() {
+			if !time() {
+				return
+			}
+			released := c[2].Load() + c[3].Load()
+			acquired := c[0].Load() + c[1].Load()
+			w.Rest() // what it has learned it alone knows
+			read[0] = 1 + bit(acquired != released)
+		})
+		w.Start("bystander", w.Rest) // so that there is a choice when all is counted
+	}
+}
+
+// twice is a thread that uses the object twice, in either stripe.
+func twice(w *sched.World, acquired, released []*seam.Count) (time func() bool) {
+	w.Start("user", func() {
+		for k := range acquired {
+			acquired[k].Inc()
+			released[1-k].Inc()
+		}
+	})
+	return func() bool { return true }
+}
+
+// perhaps is a thread that has acquired the object in the end, or has not, and
+// then it is time.
+func perhaps(w *sched.World, acquired, _ []*seam.Count) (time func() bool) {
+	wanted, decided := word(w, "wanted"), word(w, "decided")
+	w.Start("asker", func() { wanted.Store(1) })
+	w.Start("user", func() {
+		if wanted.Load() == 1 {
+			acquired[0].Inc()
+		}
+		decided.Store(1)
+	})
+	return func() bool { return decided.Load() == 1 }
+}
+
 var litmus = []struct {
 	name   string
 	config sched.Config
@@ -183,6 +228,8 @@ var litmus = []struct {
 	}, "2"},
 	{"one thread at a time is pinned to a processor", sched.Config{CPUs: 1}, 1, lostUpdate(func() { seam.Pin() }, seam.Unpin), "2"},
 	{"two threads are pinned to two processors", sched.Config{CPUs: 2}, 1, lostUpdate(func() { seam.Pin() }, seam.Unpin), "1, 2"},
+	{"sums are equal while nobody holds the object", sched.Config{Stripes: 1}, 1, sums(twice), "1, 2"},
+	{"sums are equal where nobody acquired the object", sched.Config{Stripes: 1}, 1, sums(perhaps), "0, 1, 2"},
 	{"one compare-and-swap of two wins", sched.Config{}, 2, func(w *sched.World, read []uint64) {
 		x := word(w, "x")
 		w.Start("left", func() { read[0] = bit(x.CompareAndSwap(0, 1)) })
@@ -213,6 +260,11 @@ func TestSmallProgramsHaveTheOutcomesOfTheMachine(t *testing.T) {
 			}
 			if few.Runs > all.Runs {
 				t.Errorf("%d runs, and %d in every order", few.Runs, all.Runs)
+			}
+			l.config = sched.Config{CPUs: l.config.CPUs, Stripes: l.config.Stripes, Depth: l.config.Depth, EveryState: true}
+			again, all = outcomes(t, l.config, l.reads, l.program)
+			if !slices.Equal(again, got) || all.Merged != few.States {
+				t.Errorf("from each of %d states outcomes %q of %d, want %q of %d", all.States, again, all.Merged, got, few.States)
 			}
 		})
 	}
