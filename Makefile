@@ -53,7 +53,7 @@ debug: ## the tests of typedpool's debug build
 
 .PHONY: sched
 sched: ## the interleavings of the real code, and other tests of that build
-	$(GO) test -tags poolswapsched -run 'Interleaving|SleepSets|Widened|Draught' $(TESTFLAGS) .
+	$(GO) test -tags poolswapsched -run 'Interleaving|SleepSets|StatesThat|Widened|Draught' $(TESTFLAGS) .
 	$(GO) test -tags poolswapsched $(TESTFLAGS) ./internal/...
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags poolswapsched $(TESTFLAGS) ./...
 
