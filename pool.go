@@ -90,7 +90,7 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 	p.report = options.Report
 	p.typeName = "*" + typ.String()
 	p.portable = options.Portable
-	p.maxLive = uint64(options.MaxLive)
+	p.maxLive = options.MaxLive
 	p.spares.limit = spares
 	p.spares.clean = make([]*Ref, 0, spares)
 	p.sweepFunc = p.sweep

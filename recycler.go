@@ -20,7 +20,7 @@ type recycler struct {
 	report   func(error)     // nil: nobody listens
 	typeName string
 	portable bool
-	maxLive  uint64 // 0: no limit
+	maxLive  int // 0: no limit
 
 	known    known
 	spares   spares

@@ -73,17 +73,20 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 		l.pool.Release(s)
 	}
 	w.Watch(l.notes)
-	w.AtEnd(l.check)
 	return l
 }
 
-// mendFence undoes the last failFence.
+// mendFence undoes the last failFence, if it is not undone.
 var mendFence = func() {}
 
 // failFence makes all heavy fences fail from now on.
 func (l *lab) failFence() {
 	l.abandons = true
-	mendFence = stripe.FailMembarrier(errors.New("refused"))
+	restore := stripe.FailMembarrier(errors.New("refused"))
+	mendFence = func() {
+		restore()
+		mendFence = func() {}
+	}
 	l.Watch(func() uint64 { return bit(stripe.Asymmetric()) })
 }
 
@@ -249,62 +252,6 @@ func (l *lab) release(c *watched, s *specimen) {
 		return
 	}
 	l.Call("no function", func() { c.Release(s) })
-}
-
-// reader starts a thread that reads in rounds.
-func (l *lab) reader(c *watched, rounds int) {
-	l.Start("reader of "+c.name, func() {
-		for round := range rounds {
-			l.Forget(uint64(round))
-			if round > 0 {
-				l.Rest() // a while between the rounds, in which updates are completed
-			}
-			s := l.acquire(c)
-			l.Forget(sched.Mix(uint64(round), s.id()))
-			l.release(c, s)
-		}
-	})
-}
-
-// writer starts a thread that updates.
-func (l *lab) writer(c *watched, updates int) {
-	l.Start("writer of "+c.name, func() {
-		for update := range updates {
-			l.Forget(uint64(update))
-			s := l.get()
-			l.Forget(sched.Mix(uint64(update), s.id()))
-			l.update(c, s)
-		}
-	})
-}
-
-// writers starts two threads that update once each. The container has two
-// writers then, so which version is current is not known.
-func (l *lab) writers(c *watched) {
-	for range 2 {
-		l.Start("writer", func() {
-			s := l.get()
-			s.in, s.version = c, 1<<20
-			c.Update(s)
-		})
-	}
-}
-
-// rivals starts two threads that do what only one may: one must be refused.
-func (l *lab) rivals(do func()) {
-	for range 2 {
-		l.Start("rival", func() {
-			if l.Refused(do) {
-				l.Writes(l.id())
-				l.refused++
-			}
-		})
-	}
-	l.AtEnd(func() {
-		if l.refused != 1 {
-			l.Fail("of two rivals %d were refused", l.refused)
-		}
-	})
 }
 
 // check watches the last: when all is done every specimen is where it should

@@ -2,11 +2,7 @@
 
 package poolswap_test
 
-import (
-	"testing"
-
-	"github.com/poolswap/poolswap/internal/sched"
-)
+import "testing"
 
 // TestStatesThatAreTakenForOneAre: states are taken for one that differ in what
 // the scheduler is told a thread does not need any more, in which of two
@@ -19,7 +15,7 @@ func TestStatesThatAreTakenForOneAre(t *testing.T) {
 	}
 	compared := 0
 	for _, s := range scenarios {
-		merged := sched.Explore(s.config, s.setUp, enough)
+		merged := s.explore(enough)
 		if merged.Failure != nil {
 			t.Fatal(merged.Failure)
 		}
@@ -27,7 +23,7 @@ func TestStatesThatAreTakenForOneAre(t *testing.T) {
 			continue
 		}
 		s.config.EveryState = true
-		all := sched.Explore(s.config, s.setUp, most)
+		all := s.explore(most)
 		if all.Failure != nil {
 			t.Errorf("%s: %v", s.name, all.Failure)
 		}

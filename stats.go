@@ -54,7 +54,7 @@ func (p *recycler) stats() Stats {
 		Collected:    t.collected.Load(),
 		Created:      t.created.Load(),
 		Adopted:      t.adopted.Load(),
-		Live:         int(t.live.Load()),
+		Live:         max(0, int(t.live.Load())),
 		Resetting:    int(t.resetting.Load()),
 		Drained:      t.drained.Load(),
 		Leaked:       t.leaked.Load(),

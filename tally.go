@@ -25,15 +25,16 @@ func (t *tally) born() { t.live.Add(1) }
 func (t *tally) gone() { t.live.Add(^uint64(0)) }
 
 // reserve counts one more live object unless limit, where there is one, is
-// reached.
-func (t *tally) reserve(limit uint64) bool {
+// reached. Of an object that several goroutines bring at once, the end may be
+// counted before the beginning, so live is negative for a moment.
+func (t *tally) reserve(limit int) bool {
 	if limit == 0 {
 		t.born()
 		return true
 	}
 	for {
 		live := t.live.Load()
-		if live >= limit {
+		if int64(live) >= int64(limit) {
 			return false
 		}
 		if t.live.CompareAndSwap(live, live+1) { // (G3) of two that see room for one, one takes it
