@@ -150,6 +150,32 @@ func perhaps(w *sched.World, acquired, _ []*seam.Count) (time func() bool) {
 	return func() bool { return decided.Load() == 1 }
 }
 
+// setOnce is a thread that makes what another looks for, after each has used a
+// word.
+func setOnce(w *sched.World, read []uint64) {
+	x, made := word(w, "x"), new(seam.SetOnce[uint64])
+	w.Label(made.Set(), "made")
+	w.Start("maker", func() {
+		x.Store(1)
+		made.CompareAndSwap(nil, new(uint64))
+	})
+	w.Start("reader", func() {
+		read[0] = x.Load()
+		read[1] = bit(made.Load() != nil)
+	})
+}
+
+// accounts is two threads that add to a word and take away from it again, and a
+// third that looks.
+func accounts(w *sched.World, read []uint64) {
+	x := word(w, "x")
+	for _, name := range []string{"left", "right"} {
+		w.Start(name, func() { x.Add(1); x.Add(^uint64(0)) })
+	}
+	w.Start("reader", func() { read[0] = x.Load() })
+	w.AtEnd(func() { read[1] = x.Load() })
+}
+
 var litmus = []struct {
 	name   string
 	config sched.Config
@@ -235,6 +261,8 @@ var litmus = []struct {
 		w.Start("left", func() { read[0] = bit(x.CompareAndSwap(0, 1)) })
 		w.Start("right", func() { read[1] = bit(x.CompareAndSwap(0, 2)) })
 	}, "0 1, 1 0"},
+	{"no addition is lost", sched.Config{}, 2, accounts, "0 0, 1 0, 2 0"},
+	{"what is set once may be missing when it is looked for", sched.Config{}, 2, setOnce, "0 0, 0 1, 1 0, 1 1"},
 }
 
 func bit(b bool) uint64 {

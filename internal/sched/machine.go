@@ -192,9 +192,9 @@ func (w *World) Unlock(m *seam.Mutex) {
 
 // Pin puts the thread on the processor that the scheduler chose. Its next step
 // belongs to it, as with Lock: what others do in between they could as well do
-// before (Lipton's right mover). Coming from
-// another one, what it stored there is visible by now: a goroutine changes
-// processors through a run queue, and stores become visible in order.
+// before (Lipton's right mover). Coming from another one, what it stored there
+// is visible by now: a goroutine changes processors through a run queue, and
+// stores become visible in order.
 func (w *World) Pin() int {
 	if w.quiet() {
 		return 0
