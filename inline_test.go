@@ -6,17 +6,26 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 )
 
 // buildCaller compiles the program that reads in every way, and returns where
-// it is and what the compiler said of its decisions. env is added to the
-// environment.
-func buildCaller(t *testing.T, env ...string) (program, decisions string) {
+// it is and what the compiler said of its decisions. settings are flags of the
+// build, and variables of its environment.
+func buildCaller(t *testing.T, settings ...string) (program, decisions string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "caller")
-	build := exec.Command("go", "build", "-gcflags=-m=2", "-o", program, "./testdata/inline")
-	build.Env = append(os.Environ(), env...)
+	args, env := []string{"build", "-gcflags=-m=2", "-o", program}, os.Environ()
+	for _, setting := range settings {
+		if strings.HasPrefix(setting, "-") {
+			args = append(args, setting)
+		} else {
+			env = append(env, setting)
+		}
+	}
+	build := exec.Command("go", append(args, "./testdata/inline")...)
+	build.Env = env
 	output, err := build.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)

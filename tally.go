@@ -19,10 +19,10 @@ type tally struct {
 }
 
 // born counts one more live object.
-func (t *tally) born() { t.live.Add(1) }
+func (t *tally) born() { t.live.Add(1) } // (G3)
 
 // gone counts one less.
-func (t *tally) gone() { t.live.Add(^uint64(0)) }
+func (t *tally) gone() { t.live.Add(^uint64(0)) } // (G3)
 
 // reserve counts one more live object unless limit, where there is one, is
 // reached. Of an object that several goroutines bring at once, the end may be

@@ -38,7 +38,23 @@ func all(c *poolswap.Container[Table, *Table]) int {
 	return AcquireRelease(c) + WithAcquire(c) + Load(r)
 }
 
+// replace does what a writer does, and whoever watches.
+//
+//go:noinline
+func replace(p *poolswap.Pool[Table, *Table], c *poolswap.Container[Table, *Table]) (live, refs int) {
+	if spare, err := p.TryGet(); err == nil {
+		p.Release(spare)
+	}
+	next := p.Get()
+	next.Rows = append(next.Rows[:0], 1)
+	c.Update(next)
+	p.Trim()
+	return p.Stats().Live, p.Refs(next)
+}
+
 func main() {
 	pool := poolswap.NewPool(func() *Table { return new(Table) }, nil)
-	println(all(poolswap.NewContainer(pool, &Table{Rows: []int{1}})))
+	container := poolswap.NewContainer(pool, &Table{Rows: []int{1}})
+	println(all(container))
+	println(replace(pool, container))
 }
