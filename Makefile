@@ -35,6 +35,12 @@ help: ## list the targets
 test: ## the tests of the root module
 	$(GO) test -shuffle=on $(TESTFLAGS) ./...
 
+.PHONY: debug
+debug: ## the tests of typedpool's debug build
+	$(GO) test -shuffle=on -tags poolswapdebug $(TESTFLAGS) ./typedpool/...
+
+## What needs modules from elsewhere
+
 .PHONY: bench
 bench: ## what each way of sharing an object costs on this machine
 	@if [ -f bench/go.mod ]; then \
@@ -46,16 +52,33 @@ bench: ## what each way of sharing an object costs on this machine
 .PHONY: purego
 purego: ## the tests without linkname, assembly and membarrier
 	$(GO) test -shuffle=on -tags purego $(TESTFLAGS) ./...
-
-.PHONY: debug
-debug: ## the tests of typedpool's debug build
-	$(GO) test -shuffle=on -tags poolswapdebug $(TESTFLAGS) ./typedpool/...
+	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags purego $(TESTFLAGS) ./...
 
 .PHONY: sched
 sched: ## the interleavings of the real code, and other tests of that build
 	$(GO) test -tags poolswapsched -run 'Interleaving|SleepSets|StatesThat|Widened|Draught' $(TESTFLAGS) .
 	$(GO) test -tags poolswapsched $(TESTFLAGS) ./internal/...
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags poolswapsched $(TESTFLAGS) ./...
+
+.PHONY: modules
+modules: ## the tests of every module but the root
+	@set -e; for module in $(filter-out .,$(MODULES)); do \
+		echo "$(GO) test $$module/..."; \
+		(cd $$module && $(GO) test -shuffle=on $(TESTFLAGS) ./...); \
+	done
+
+.PHONY: verify
+verify: ## state machine, linearizability, leaks: the tests of verify/
+	cd verify && $(GO) test -shuffle=on $(TESTFLAGS) ./...
+
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZTIME each (10s)
+	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" scripts/fuzz $(MODULES)
+
+.PHONY: recorded
+recorded: ## the long runs whose figures docs/internals.md quotes
+	@scripts/need gcc
+	GO="$(GO)" scripts/recorded
 
 ## What needs a C compiler, Spin, or qemu
 
@@ -89,27 +112,6 @@ model-mutants: ## see that the model finds every bug planted in it
 model-deep: ## check the model at bounds of up to 10 GiB and 15 minutes each
 	@scripts/need spin gcc
 	model/run.sh deep
-
-## What needs modules from elsewhere
-
-.PHONY: modules
-modules: ## the tests of every module but the root
-	@set -e; for module in $(filter-out .,$(MODULES)); do \
-		echo "$(GO) test $$module/..."; \
-		(cd $$module && $(GO) test -shuffle=on $(TESTFLAGS) ./...); \
-	done
-
-.PHONY: verify
-verify: ## state machine, linearizability, leaks: the tests of verify/
-	cd verify && $(GO) test -shuffle=on $(TESTFLAGS) ./...
-
-.PHONY: fuzz
-fuzz: ## every fuzz target for FUZZTIME each (10s)
-	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" scripts/fuzz $(MODULES)
-
-.PHONY: recorded
-recorded: ## the long runs whose figures docs/internals.md quotes
-	GO="$(GO)" scripts/recorded
 
 ## What looks at the source
 
