@@ -11,9 +11,9 @@ import (
 
 // acquire is slot.acquire, and release is recycler.release, in assembly for
 // the one case that matters: the container is not empty and nothing is being
-// replaced. In every other case they continue in those methods, an acquire that
-// counted after it has undone that, and a release that counted where the check
-// of (R4) begins. The methods are the reference; the labels are the same.
+// replaced. In every other case they continue in those methods: an acquire that
+// has counted undoes that first, and a release that has counted goes on where
+// (R4) ends. The methods are the reference; the labels are the same.
 //
 // What the assembly saves is the pin. The runtime never preempts a goroutine
 // inside an assembly function (to its asynchronous preemption such code is not

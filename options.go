@@ -33,7 +33,7 @@ type Options[T any] struct {
 	// MaxLive, if not 0, bounds how many objects exist: where that many do
 	// and none is free, TryGet returns ErrLimit and Get panics. Objects that
 	// did not come from the pool count from their first Update on, but are
-	// never refused.
+	// never refused. Lost ones do not count any more (see Stats.Lost).
 	MaxLive int
 
 	// Portable makes the pool count with atomic instructions even where it

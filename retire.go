@@ -24,7 +24,7 @@ func (r *Ref) retire() (drained bool) {
 	// (T2) Every validated acquire, and every release that saw live, is
 	// visible after this.
 	if err := counters.HeavyFence(); err != nil {
-		counters.State.Store(in(now, lost)) // (L1) no sum will be taken of it again
+		counters.State.Store(in(now, lost)) // (L1) nobody will free it
 		tally.lose()
 		tally.abandoned.Add(1)
 		r.pool.tell(fmt.Errorf("poolswap: membarrier failed: a %s is left to the garbage collector and new objects are counted the portable way: %w", r.pool.typeName, err))

@@ -62,7 +62,7 @@ type scenery struct {
 
 // overflows says whether clean objects go where only the garbage collector
 // ends them.
-func (s scenery) overflows() bool { return !s.discard && s.spares == 0 }
+func (s scenery) overflows() bool { return !s.discard && s.spares == 0 && s.maxLive == 0 }
 
 // needsCollector says whether objects go that only the garbage collector
 // finds.

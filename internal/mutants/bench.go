@@ -23,7 +23,11 @@ func newBench() (*bench, error) {
 		return nil, err
 	}
 	b := &bench{dir: dir, built: make(map[string]string), limit: make(map[string]time.Duration)}
-	return b, copySources(".", dir)
+	if err := copySources(".", dir); err != nil {
+		b.close()
+		return nil, err
+	}
+	return b, nil
 }
 
 func (b *bench) close() { _ = os.RemoveAll(b.dir) }

@@ -50,15 +50,15 @@ func run(ctx context.Context, names, only, into string, first, list bool) error 
 	if err := checkModelNames(); err != nil {
 		return err
 	}
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
 	b, err := newBench()
 	if err != nil {
 		return err
 	}
 	defer b.close()
-	wanted, err := regexp.Compile(only)
-	if err != nil {
-		return err
-	}
 	var planted []fault
 	for _, f := range faults {
 		seen, err := seenByAny(chosen, f)
