@@ -2,9 +2,11 @@ package verify_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"reflect"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -154,19 +156,25 @@ func (m *machine) report(err error) {
 	}
 }
 
-// told says what a report tells: of which kind it is, and every field of it.
+// told says what a report tells: of which kind it is, and every field of it, or
+// else that its text does not.
 func told(err error) string {
+	text := err.Error()
 	switch e := err.(type) {
 	case *poolswap.HookPanic:
 		where := "elsewhere"
 		if bytes.Contains(e.Stack, []byte("(*machine).reset")) {
 			where = "in reset"
 		}
-		return fmt.Sprintf("a hook panicked %s with %v", where, e.Value)
+		if cause, _ := e.Value.(error); errors.Is(e.Unwrap(), cause) && strings.Contains(text, fmt.Sprint(e.Value)) {
+			return fmt.Sprintf("a hook panicked %s with %v", where, e.Value)
+		}
 	case *poolswap.Leak:
-		return fmt.Sprintf("a %s leaked, held %d times", e.Type, e.Held)
+		if strings.Contains(text, e.Type) && strings.Contains(text, strconv.Itoa(e.Held)) {
+			return fmt.Sprintf("a %s leaked, held %d times", e.Type, e.Held)
+		}
 	}
-	return err.Error()
+	return text
 }
 
 // onCaller notes a call that must come from the operation under way.
