@@ -3,8 +3,6 @@
 package poolswap_test
 
 import (
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
@@ -46,30 +44,18 @@ var larger = []scenario{
 	}},
 }
 
-// schedules is how many random runs each larger scenario gets: POOLSWAP_SCHEDULES
-// or else as many as a small one.
-func schedules(t *testing.T) int {
-	text := os.Getenv("POOLSWAP_SCHEDULES")
-	if text == "" {
-		return schedulesOfSmall
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		t.Fatalf("POOLSWAP_SCHEDULES: %v", err)
-	}
-	return n
-}
-
-const schedulesOfSmall = 5_000 // which are explored anyway
-
+// TestRandomInterleavingsOfLargerScenarios gives each POOLSWAP_SCHEDULES random
+// runs, and the small ones, which are explored anyway, some as well.
 func TestRandomInterleavingsOfLargerScenarios(t *testing.T) {
+	const some = 5_000
 	begun := time.Now()
+	each := size(t, "POOLSWAP_SCHEDULES", some, some)
 	runs, steps := 0, 0
 	sample := func(s scenario, n int) {
 		t.Run(s.name, func(t *testing.T) {
 			const kinds = 5 // 0: every choice uniform; else PCT, with so many changes of priority
 			for changes := range kinds {
-				r := sched.Sample(s.config, s.setUp, n/kinds, changes, 1)
+				r := s.sample(n/kinds, changes)
 				if r.Failure != nil {
 					t.Fatal(r.Failure)
 				}
@@ -79,10 +65,10 @@ func TestRandomInterleavingsOfLargerScenarios(t *testing.T) {
 		})
 	}
 	for _, s := range larger {
-		sample(s, schedules(t))
+		sample(s, each)
 	}
 	t.Logf("%d schedules of larger scenarios, %d steps, in %v", runs, steps, time.Since(begun).Round(time.Second))
 	for _, s := range scenarios {
-		sample(s, schedulesOfSmall)
+		sample(s, some)
 	}
 }

@@ -24,6 +24,12 @@ func (s scenario) explore(most int) sched.Result {
 	return sched.Explore(s.config, s.setUp, most)
 }
 
+// sample is [sched.Sample] of s, after which the heavy fence is what it was.
+func (s scenario) sample(runs, changes int) sched.Result {
+	defer func() { mendFence() }()
+	return sched.Sample(s.config, s.setUp, runs, changes, 1)
+}
+
 func (s scenario) setUp(w *sched.World) {
 	mendFence() // which failed in the last run
 	l := newLab(w, s.containers, s.spares, s.options)

@@ -11,26 +11,29 @@ import (
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
-// depth is how many states a scenario may take, POOLSWAP_STATES or else 60,000
-// (10,000 with -short); 0 is no limit.
-func depth(t *testing.T) int {
-	text := os.Getenv("POOLSWAP_STATES")
+// size returns what the environment says of that name, or else what is usual,
+// or usual with -short.
+func size(t *testing.T, name string, usual, short int) int {
+	t.Helper()
+	text := os.Getenv(name)
 	if text == "" && testing.Short() {
-		return 10_000
+		return short
 	}
 	if text == "" {
-		return 60_000
+		return usual
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
-		t.Fatalf("POOLSWAP_STATES: %v", err)
+		t.Fatalf("%s: %v", name, err)
 	}
 	return n
 }
 
+// TestEveryInterleavingOfSmallScenarios goes through POOLSWAP_STATES states of
+// each at most; 0 is no limit.
 func TestEveryInterleavingOfSmallScenarios(t *testing.T) {
 	begun := time.Now()
-	limit := depth(t)
+	limit := size(t, "POOLSWAP_STATES", 60_000, 10_000)
 	var all sched.Result
 	ran, complete := 0, 0
 	for _, s := range scenarios {
