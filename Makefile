@@ -109,7 +109,7 @@ model-mutants: ## see that the model finds every bug planted in it
 	model/run.sh mutants
 
 .PHONY: model-deep
-model-deep: ## check the model at bounds of up to 10 GiB and 15 minutes each
+model-deep: ## check the model at bounds of up to 11 GiB and 15 minutes each
 	@scripts/need spin gcc
 	model/run.sh deep
 
