@@ -11,8 +11,8 @@ import (
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
-// size returns what the environment says of that name, or else what is usual,
-// or usual with -short.
+// size returns the number that the environment has under that name, or else
+// usual, or short with -short.
 func size(t *testing.T, name string, usual, short int) int {
 	t.Helper()
 	text := os.Getenv(name)

@@ -12,8 +12,11 @@ import (
 // threads that are alike is which, or in what counters add up to the same from.
 // Going on from one of them alone leads to all that going on from each does, in
 // all scenarios that take no more than POOLSWAP_EVERY_STATE states to see it.
+//
+// A scenario is first explored with states merged, and not at all without if
+// that shows it to be too large.
 func TestStatesThatAreTakenForOneAre(t *testing.T) {
-	const apart = 10 // there are at least so many states for each that is gone on from, where that matters
+	const apart = 10 // most scenarios have at least so many times the states without merging
 	begun := time.Now()
 	most := size(t, "POOLSWAP_EVERY_STATE", 250_000, 50_000)
 	compared, states, taken := 0, 0, 0

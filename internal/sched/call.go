@@ -63,8 +63,8 @@ func (s callSite) isIn() bool {
 	}
 }
 
-// fences forgets what is of no use after a fence. On what the thread counted,
-// its next step would say as well, but only that.
+// fences forgets what is of no use after a fence. It keeps what was counted on
+// last, which says what the thread will look at next.
 func (t *thread) fences() {
 	if t.rounds != "" {
 		t.history = mix(mix(t.before, uint64(seam.OpFence)), t.counted)
