@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // noAllocs fails the test if a call of fn allocates, on whatever goroutine.
@@ -22,7 +23,7 @@ func noAllocs(t *testing.T, fn func()) {
 }
 
 func TestNothingAllocatesInSteadyState(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
 

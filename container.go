@@ -1,20 +1,30 @@
 package poolswap
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/refcount"
+)
 
 // Container holds the current object of its kind and replaces it under full
-// read load. Readers Acquire and Release it and never wait; a writer fills an
-// object from the pool and publishes it with Update; the old object returns to
-// the pool when its last reader has let go.
+// read load. Readers Acquire and Release it and never wait. A writer fills an
+// object from the pool and publishes it with Update. The old object returns to
+// the pool when its last reader releases it.
+//
+// Declare one with both type parameters; the second is always *T:
+//
+//	type Server struct {
+//		tables *poolswap.Container[Table, *Table]
+//	}
 //
 // A Container is safe for any number of readers and writers at a time. It must
 // not be copied: most methods of a copy panic. A nil one panics like any nil
 // pointer. It is good for one heavy object that is read all the time and
-// replaced now and then; for a value that is cheap to allocate an
+// replaced now and then. For a value that is cheap to allocate an
 // atomic.Pointer is simpler and reads faster.
 //
-// Acquire is lock-free: it goes round again only because an Update took effect
-// in between. Release is wait-free, except for the one that drains a replaced
+// Acquire is lock-free: it repeats only because an Update took effect in
+// between. Release is wait-free, except for the one that drains a replaced
 // object, which is lock-free: it hands the object over with a compare-and-swap.
 // A read allocates nothing and, while no update comes between, writes no cache
 // line that another processor writes.
@@ -23,12 +33,11 @@ import "unsafe"
 // Acquire and Load that returns its object, and the Release of an object
 // synchronizes before its reset and its next use.
 type Container[T any, P Object[T]] struct {
-	slot slot
+	slot refcount.Slot
 	pool *Pool[T, P]
 
-	// Readers of the slot should not share its cache lines with whatever the
-	// allocator puts next to it.
-	_ [128 - unsafe.Sizeof(slot{}) - unsafe.Sizeof(uintptr(0))]byte
+	// Keep what the allocator puts next to the slot off its cache lines.
+	_ [128 - unsafe.Sizeof(refcount.Slot{}) - unsafe.Sizeof(uintptr(0))]byte
 }
 
 // NewContainer returns a container whose current object is init, which need
@@ -52,41 +61,43 @@ func newContainer[T any, P Object[T]](op string, pool *Pool[T, P]) *Container[T,
 	if pool == nil {
 		panic("poolswap: " + op + " with a nil Pool")
 	}
-	pool.check(op)
+	pool.engine.Check(op)
 	c := &Container[T, P]{pool: pool}
-	c.slot.pool, c.slot.offset, c.slot.self = &pool.recycler, pool.offset, &c.slot
-	if direct {
-		c.slot.direct = &c.slot
-	}
+	c.slot.Init(&pool.engine, pool.offset)
 	return c
 }
 
 // Acquire returns the current object, or nil if the container is empty. The
 // object may be read, and must not be written, until it is given to Release,
 // which must happen exactly once and may happen on another goroutine. It never
-// blocks. It panics for a zero Container, and, like whoever comes upon it, for
-// an object that was released more often than acquired; see Release.
+// blocks. It panics for a zero Container, and it may panic when it detects an
+// over-release; see Release.
 func (c *Container[T, P]) Acquire() *T {
-	_, obj := acquire(&c.slot)
+	_, obj := refcount.Acquire(&c.slot)
 	return (*T)(obj)
 }
 
 // Release gives back an object that Acquire returned; the caller must not
 // touch it afterwards. It never blocks and never runs the pool's functions,
-// with one exception: an object that came from GetNew and was not published is
-// given back by its owner, who resets it here. Release(nil) does nothing.
+// with one exception: an owner gives back an object from GetNew that it did not
+// publish, and resets it here. Release(nil) does nothing.
 //
 // It panics, naming the operation and the likely cause, if the object is in
-// the pool, belongs to another pool or was never published; if it is a copy,
-// not before the original is being replaced.
+// the pool, belongs to another pool or was never published. For a copy of the
+// object it panics only while the original is being replaced.
 //
-// Of two Releases for one Acquire the second is not always known to be wrong at
-// once. If nobody else holds the object it is found when the object drains, and
-// whoever finds it panics, which may be another reader's Release or an Acquire
-// that an Update overtakes. If another reader holds it, it takes that reader's
-// reference away, which corrupts what it reads; see docs/limitations.md.
+// The second of two Releases for one Acquire is not always known to be wrong at
+// once. If no other reader holds the object, the excess is found when the
+// object drains, by a writer, or by a reader in Release or Acquire. With
+// Options.Report set it is reported as an [*OverRelease]; without, the finder
+// panics. If another reader holds the object, the second Release takes that
+// reader's reference away, which corrupts what it reads; see
+// docs/limitations.md.
+//
+// An object that a [Reader] returned belongs to the Reader: give it to no
+// Release. That would be a Release too many, found later by someone else.
 func (c *Container[T, P]) Release(obj *T) {
-	release(&c.slot, unsafe.Pointer(obj))
+	refcount.Release(&c.slot, unsafe.Pointer(obj))
 }
 
 // WithAcquire calls fn with the current object, or with nil if the container
@@ -101,27 +112,30 @@ func (c *Container[T, P]) WithAcquire(fn func(*T)) {
 // GetNew returns an object from the pool for the caller to fill and publish:
 // it is Get of the container's pool.
 func (c *Container[T, P]) GetNew() *T {
-	c.slot.check("GetNew")
+	c.slot.Check("GetNew")
 	return c.pool.Get()
 }
 
 // Update makes obj the current object and takes ownership of it. obj comes
 // from GetNew or the pool's Get, or is an object that was never in a pool. The
-// object that was current returns to the pool when its last reader lets go; if
-// nobody holds it, reset runs here, before Update returns. Update(nil) empties
-// the container. Update never waits for readers.
+// object that was current returns to the pool when its last reader releases
+// it; if no reader holds it, reset runs here, before Update returns.
+// Update(nil) empties the container. Update never waits for readers.
 //
 // It panics, naming the operation and the likely cause, if obj is current here
 // or in another container, is in the pool, has been replaced and is still
 // held, belongs to another pool, or is a copy; the container is then as it was.
-// It also panics if the old object turns out to have been released more often
-// than it was acquired; obj is then current and the old object is given up.
+// It can also panic after obj became current: reset or Discard of the old
+// object may panic, and so does Update itself, without Options.Report, if the
+// old object was released more often than it was acquired. So ownership of obj
+// passes with the call, not with its return: do not release obj after Update,
+// whether Update returned or panicked.
 func (c *Container[T, P]) Update(obj *T) {
-	c.slot.update(refOf(obj, c.slot.offset))
+	c.slot.Update(engineObject(obj, c.slot.Offset()))
 }
 
 // NewReader returns a [Reader] of the container, for one goroutine.
 func (c *Container[T, P]) NewReader() *Reader[T] {
-	c.slot.check("NewReader")
-	return &Reader[T]{current: &c.slot.current, slot: &c.slot}
+	c.slot.Check("NewReader")
+	return &Reader[T]{current: c.slot.Current(), slot: &c.slot}
 }

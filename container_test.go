@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 func TestContainer(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, test := range []struct {
 			name string
 			run  func(*testing.T, poolswap.Options[table])
@@ -84,12 +85,12 @@ func lastReaderRecycles(t *testing.T, options poolswap.Options[table]) {
 		if refs := pool.Refs(old); refs != held {
 			t.Errorf("%d references, want %d", refs, held)
 		}
-		if s := pool.Stats(); s.Retired != 1 || s.Spares+s.Awaiting != 0 || old.value != 1 {
+		if s := pool.Stats(); s.Retired != 1 || s.Spares+s.PendingReset != 0 || old.value != 1 {
 			t.Fatalf("with %d readers left: value %d, %+v", held, old.value, s)
 		}
 		c.Release(old)
 	}
-	if s := settled(t, pool, 0); s.Spares != 1 || s.Retired != 0 {
+	if s := pooltest.Settled(t, pool, 0); s.Spares != 1 || s.Retired != 0 {
 		t.Errorf("after the last release: %+v", s)
 	}
 	if got := c.GetNew(); got != old || got.value != 0 {
@@ -104,7 +105,7 @@ func anybodyReleases(t *testing.T, options poolswap.Options[table]) {
 	for range 3 {
 		c.Acquire()
 	}
-	if _, panicked := onAnother(func() { c.Release(old) }); panicked != nil {
+	if _, panicked := pooltest.OnAnother(func() { c.Release(old) }); panicked != nil {
 		t.Fatal(panicked)
 	}
 	other.Release(old)
@@ -113,7 +114,7 @@ func anybodyReleases(t *testing.T, options poolswap.Options[table]) {
 		t.Fatalf("%d references, want 1", refs)
 	}
 	pool.Release(old)
-	if s := settled(t, pool, 0); s.Spares != 1 {
+	if s := pooltest.Settled(t, pool, 0); s.Spares != 1 {
 		t.Errorf("the object was not recycled: %+v", s)
 	}
 }
@@ -142,7 +143,7 @@ func updateWithNil(t *testing.T, options poolswap.Options[table]) {
 		t.Error("the object was recycled under its reader")
 	}
 	c.Release(held)
-	settled(t, pool, 0)
+	pooltest.Settled(t, pool, 0)
 	next := c.GetNew()
 	next.value = 2
 	c.Update(next)
@@ -150,7 +151,7 @@ func updateWithNil(t *testing.T, options poolswap.Options[table]) {
 		t.Errorf("after a new update Acquire returned %p, value %d", obj, obj.value)
 	}
 	c.Release(next)
-	if s := settled(t, pool, 0); s.Updates != 2 || s.Live != 1 {
+	if s := pooltest.Settled(t, pool, 0); s.Updates != 2 || s.Live != 1 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -185,7 +186,7 @@ func sharedPool(t *testing.T, options poolswap.Options[table]) {
 		t.Errorf("the second container serves %p, value %d", obj, obj.value)
 	}
 	b.Release(obj)
-	if s := settled(t, pool, 0); s.Current != 2 || s.Live != 3 {
+	if s := pooltest.Settled(t, pool, 0); s.Current != 2 || s.Live != 3 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -203,7 +204,7 @@ func withAcquireReleases(t *testing.T, options poolswap.Options[table]) {
 		"panics":       func(*table) { panic("the function's own") },
 		"calls Goexit": func(*table) { runtime.Goexit() },
 	} {
-		_, panicked := onAnother(func() { c.WithAcquire(fn) })
+		_, panicked := pooltest.OnAnother(func() { c.WithAcquire(fn) })
 		if name == "panics" && panicked != "the function's own" {
 			t.Errorf("the panic of the function became %v", panicked)
 		}
@@ -227,7 +228,7 @@ func independentHolds(t *testing.T, options poolswap.Options[table]) {
 		}
 		c.Release(held[i])
 	}
-	eventually(t, "all are drained", func() bool { return pool.Stats().Drained == 8 })
+	pooltest.Eventually(t, "all are drained", func() bool { return pool.Stats().Drained == 8 })
 }
 
 func TestANilContainerPanicsLikeAnyNilPointer(t *testing.T) {
@@ -240,7 +241,7 @@ func TestANilContainerPanicsLikeAnyNilPointer(t *testing.T) {
 		"GetNew":      func() { c.GetNew() },
 		"NewReader":   func() { c.NewReader() },
 	} {
-		_, panicked := onAnother(call) // a goroutine of its own, which would show a pin that was not undone
+		_, panicked := pooltest.OnAnother(call) // a goroutine of its own, which would show a pin that was not undone
 		if _, ok := panicked.(runtime.Error); !ok {
 			t.Errorf("%s of a nil container: %v", name, panicked)
 		}

@@ -7,13 +7,14 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // hooked is a pool whose reset and discard hook do what the test says, and
 // what it has seen of them.
 type hooked struct {
 	*poolswap.Pool[table, *table]
-	reports reports
+	reports pooltest.Reports
 
 	reset     atomic.Pointer[func(*table) bool] // nil: clear and keep
 	discard   atomic.Pointer[func(*table)]
@@ -29,7 +30,7 @@ func newHooked(options poolswap.Options[table]) *hooked {
 			(*discard)(obj)
 		}
 	}
-	options.Report = h.reports.report
+	options.Report = h.reports.Report
 	h.Pool = poolswap.NewPoolWithOptions(func() *table { return new(table) }, func(obj *table) bool {
 		h.resets.Add(1)
 		if reset := h.reset.Load(); reset != nil {
@@ -125,7 +126,7 @@ var writerPaths = []struct {
 }
 
 func TestAHookThatMisbehavesOnAWriterCostsOneObject(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, path := range writerPaths {
 			for _, bad := range badHooks {
 				t.Run(bad.name+" "+path.name, func(t *testing.T) {
@@ -133,14 +134,14 @@ func TestAHookThatMisbehavesOnAWriterCostsOneObject(t *testing.T) {
 					c := poolswap.NewContainer(h.Pool, &table{value: 1})
 					call := path.call(t, h, c)
 					bad.set(h)
-					_, panicked := onAnother(call)
+					_, panicked := pooltest.OnAnother(call)
 					if bad.panics != nil && panicked != bad.panics {
 						t.Errorf("the caller saw panic %v, want the hook's own", panicked)
 					}
 					if s := h.Stats(); s.Lost != bad.lost || s.Discarded < bad.discarded {
 						t.Errorf("afterwards: %+v", s)
 					}
-					if told := h.reports.all(); len(told) > 0 {
+					if told := h.reports.All(); len(told) > 0 {
 						t.Errorf("what the caller saw was reported too: %v", told)
 					}
 					c.WithAcquire(func(obj *table) {
@@ -155,7 +156,7 @@ func TestAHookThatMisbehavesOnAWriterCostsOneObject(t *testing.T) {
 }
 
 func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, bad := range badHooks {
 			t.Run(bad.name, func(t *testing.T) {
 				h := newHooked(options)
@@ -165,14 +166,14 @@ func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 				old := c.Acquire()
 				c.Update(&table{value: 2})
 				c.Release(old)
-				eventually(t, "the sweeper has met the hook", func() bool {
+				pooltest.Eventually(t, "the sweeper has met the hook", func() bool {
 					s := h.Stats()
 					return s.Lost == bad.lost && s.Discarded == bad.discarded
 				})
 				if bad.panics != nil {
-					eventually(t, "the panic is told", func() bool { return len(h.reports.all()) == 1 })
+					pooltest.Eventually(t, "the panic is told", func() bool { return len(h.reports.All()) == 1 })
 					var told *poolswap.HookPanic
-					err := h.reports.all()[0]
+					err := h.reports.All()[0]
 					if !errors.As(err, &told) || told.Value != bad.panics || !errors.Is(err, errHook) || len(told.Stack) == 0 {
 						t.Errorf("told %v", err)
 					}
@@ -189,11 +190,11 @@ func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 					c.Update(&table{value: value})
 					c.Release(old)
 				}
-				s := settled(t, h.Pool, 0)
+				s := pooltest.Settled(t, h.Pool, 0)
 				if s.Current != 1 || s.Retired != 0 || s.Lost != bad.lost {
 					t.Errorf("in the end: %+v", s)
 				}
-				if bad.panics == nil && len(h.reports.all()) > 0 {
+				if bad.panics == nil && len(h.reports.All()) > 0 {
 					t.Errorf("told %v", h.reports.String())
 				}
 			})
@@ -204,7 +205,7 @@ func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 // TestTheSweeperOutlivesManyBadObjects hands over several objects at once, of
 // which reset loses every second.
 func TestTheSweeperOutlivesManyBadObjects(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		h.onReset(func(obj *table) bool {
 			switch obj.value % 4 {
@@ -225,34 +226,34 @@ func TestTheSweeperOutlivesManyBadObjects(t *testing.T) {
 		for _, obj := range held {
 			c.Release(obj)
 		}
-		s := settled(t, h.Pool, 0)
+		s := pooltest.Settled(t, h.Pool, 0)
 		if s.Lost != 10 || s.Spares != 2 || s.Discarded != 8 || h.resets.Load() != 20 {
 			t.Errorf("%d resets, %+v", h.resets.Load(), s)
 		}
-		eventually(t, "five panics are told", func() bool { return len(h.reports.all()) == 5 })
+		pooltest.Eventually(t, "five panics are told", func() bool { return len(h.reports.All()) == 5 })
 	})
 }
 
 func TestAFactoryThatPanicsCostsNothing(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.MaxLive = 2
 		fail := func() { panic(errHook) }
 		pool := poolswap.NewPoolWithOptions(func() *table { fail(); return new(table) }, nil, options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
 		before := pool.Stats()
 		for range 3 { // more often than MaxLive would allow if any were counted
-			if _, panicked := onAnother(func() { c.GetNew() }); panicked != errHook {
+			if _, panicked := pooltest.OnAnother(func() { c.GetNew() }); panicked != errHook {
 				t.Errorf("the caller saw %v", panicked)
 			}
 		}
 		fail = runtime.Goexit
-		onAnother(func() { c.GetNew() })
+		pooltest.OnAnother(func() { c.GetNew() })
 		if after := pool.Stats(); after != before {
 			t.Errorf("the accounts changed from %+v to %+v", before, after)
 		}
 		fail = func() {}
 		c.Update(c.GetNew())
-		if s := settled(t, pool, 0); s.Created != 1 || s.Live != 2 {
+		if s := pooltest.Settled(t, pool, 0); s.Created != 1 || s.Live != 2 {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // TestHooksNeverRunOnAReader lets readers be the last holders of many objects
 // and looks on which goroutines the hooks ran.
 func TestHooksNeverRunOnAReader(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		var ran sync.Map // numbers of goroutines
 		h.onReset(func(obj *table) bool {
-			ran.Store(goroutine(), "reset")
+			ran.Store(pooltest.Goroutine(), "reset")
 			return obj.value%2 == 0
 		})
-		h.onDiscard(func(*table) { ran.Store(goroutine(), "discard") })
+		h.onDiscard(func(*table) { ran.Store(pooltest.Goroutine(), "discard") })
 
 		c := poolswap.NewContainer(h.Pool, &table{})
 		for round := range 40 {
@@ -31,7 +32,7 @@ func TestHooksNeverRunOnAReader(t *testing.T) {
 			old := c.Acquire() // held over the update, so that the reader below drains it
 			c.Update(&table{value: round})
 			for _, reader := range []func(){read, func() { c.Release(old) }, read} {
-				id, panicked := onAnother(reader)
+				id, panicked := pooltest.OnAnother(reader)
 				if panicked != nil {
 					t.Fatal(panicked)
 				}
@@ -40,11 +41,11 @@ func TestHooksNeverRunOnAReader(t *testing.T) {
 				}
 			}
 		}
-		settled(t, h.Pool, 0)
+		pooltest.Settled(t, h.Pool, 0)
 		if h.resets.Load() != 40 || h.discarded.Load() == 0 {
 			t.Errorf("%d resets and %d discards: the test saw too little", h.resets.Load(), h.discarded.Load())
 		}
-		if _, ok := ran.Load(goroutine()); ok {
+		if _, ok := ran.Load(pooltest.Goroutine()); ok {
 			t.Error("a hook ran on the goroutine whose updates drained nothing")
 		}
 	})
@@ -53,13 +54,13 @@ func TestHooksNeverRunOnAReader(t *testing.T) {
 // TestHooksRunOnTheWriterThatDrains is the other half: what a writer drains it
 // resets itself, before Update returns.
 func TestHooksRunOnTheWriterThatDrains(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		var where string
-		h.onReset(func(*table) bool { where = goroutine(); return true })
+		h.onReset(func(*table) bool { where = pooltest.Goroutine(); return true })
 		c := poolswap.NewContainer(h.Pool, &table{})
 		c.Update(&table{})
-		if here := goroutine(); where != here {
+		if here := pooltest.Goroutine(); where != here {
 			t.Errorf("reset ran on goroutine %q, Update on %q", where, here)
 		}
 	})
@@ -69,7 +70,7 @@ func TestHooksRunOnTheWriterThatDrains(t *testing.T) {
 // first time that it runs, everything that takes a lock. If one were held this
 // would hang.
 func TestHooksRunWithNoLockHeld(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		var pool *poolswap.Pool[table, *table]
 		var c *poolswap.Container[table, *table]
 		var used, done sync.Map // names of functions
@@ -109,19 +110,19 @@ func TestHooksRunWithNoLockHeld(t *testing.T) {
 		c.Update(&table{value: 2})
 		c.Release(bad)
 		for _, from := range []string{"factory", "reset", "discard", "report"} {
-			eventually(t, from+" was called and returned", func() bool {
+			pooltest.Eventually(t, from+" was called and returned", func() bool {
 				_, ok := done.Load(from)
 				return ok
 			})
 		}
-		settled(t, pool, 0)
+		pooltest.Settled(t, pool, 0)
 	})
 }
 
 // TestTheObjectIsFreeBeforeResetRuns gives an object back from inside its own
 // reset, which must be refused as of an object in the pool.
 func TestTheObjectIsFreeBeforeResetRuns(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		var refused []string
 		h.onReset(func(obj *table) bool {
@@ -143,7 +144,7 @@ func TestTheObjectIsFreeBeforeResetRuns(t *testing.T) {
 		old := c.Acquire()    //
 		c.Update(nil)         //
 		c.Release(old)        // and on the sweeper
-		s := settled(t, h.Pool, 0)
+		s := pooltest.Settled(t, h.Pool, 0)
 		if s.Spares != 1 || s.Live != 1 {
 			t.Errorf("%+v", s)
 		}
@@ -161,7 +162,7 @@ func TestTheObjectIsFreeBeforeResetRuns(t *testing.T) {
 // TestDiscardIsCalledOnceForEachObjectThatLeaves makes objects leave in every
 // way there is and counts the calls by object.
 func TestDiscardIsCalledOnceForEachObjectThatLeaves(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		calls := map[*table]int{}
 		var mu sync.Mutex
@@ -186,12 +187,12 @@ func TestDiscardIsCalledOnceForEachObjectThatLeaves(t *testing.T) {
 		for _, obj := range held {
 			c.Release(obj)
 		}
-		settled(t, h.Pool, 0)
+		pooltest.Settled(t, h.Pool, 0)
 		h.Trim()
 		if s := h.Stats(); s.Live != 0 || s.Discarded != 12 {
 			t.Errorf("%+v", s)
 		}
-		eventually(t, "the hook has run for the last of them", func() bool { return h.discarded.Load() >= 12 })
+		pooltest.Eventually(t, "the hook has run for the last of them", func() bool { return h.discarded.Load() >= 12 })
 		mu.Lock()
 		defer mu.Unlock()
 		for i, obj := range made {

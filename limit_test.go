@@ -5,10 +5,11 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 func TestMaxLiveBoundsTheObjects(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.MaxLive = 3
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, pool.Get())
@@ -22,8 +23,8 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 			t.Errorf("TryGet at the limit returned %p, %v", obj, err)
 		}
 		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free: 2 are held by readers, 0 are being reset or discarded (a forgotten Release? TryGet returns an error instead)"
-		wantPanic(t, want, func() { pool.Get() })
-		wantPanic(t, want, func() { c.GetNew() })
+		pooltest.WantPanic(t, want, func() { pool.Get() })
+		pooltest.WantPanic(t, want, func() { c.GetNew() })
 		if after := pool.Stats(); after != before {
 			t.Errorf("refusing changed the accounts from %+v to %+v", before, after)
 		}
@@ -35,7 +36,7 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 		}
 		c.Update(obj)
 		c.Release(held[1])
-		if s := settled(t, pool, 0); s.Live != 3 || s.Created != 3 || s.Spares != 2 {
+		if s := pooltest.Settled(t, pool, 0); s.Live != 3 || s.Created != 3 || s.Spares != 2 {
 			t.Errorf("in the end: %+v", s)
 		}
 	})
@@ -57,7 +58,7 @@ func TestAnObjectIsLiveUntilDiscardReturns(t *testing.T) {
 				}
 				end.end()
 			})
-			onAnother(func() { h.Release(h.Get()) })
+			pooltest.OnAnother(func() { h.Release(h.Get()) })
 			if n := h.discarded.Load(); n != 1 {
 				t.Fatalf("%d objects were discarded", n)
 			}
@@ -100,7 +101,7 @@ func TestMaxLiveNeverRefusesAnUpdate(t *testing.T) {
 	}
 	c.Release(first)
 	c.Release(second)
-	settled(t, pool, 0)
+	pooltest.Settled(t, pool, 0)
 }
 
 func TestMaxLiveKeepsNothingBeyondTheSpares(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // Types that embed Ref where several objects could share it.
@@ -28,7 +29,7 @@ type (
 
 func pointerRefusal(t *testing.T, name string, newPool func()) {
 	t.Helper()
-	wantPanic(t, "poolswap: NewPool of poolswap_test."+name+": it embeds poolswap.Ref by pointer; embed it by value", newPool)
+	pooltest.WantPanic(t, "poolswap: NewPool of poolswap_test."+name+": it embeds poolswap.Ref by pointer; embed it by value", newPool)
 }
 
 func TestNewPoolRefusesARefEmbeddedByPointer(t *testing.T) {
@@ -51,46 +52,46 @@ func TestNewPoolFindsARefThatIsNestedByValue(t *testing.T) {
 	if obj.padding != [3]uint64{1, 2, 3} {
 		t.Errorf("the fields before Ref were overwritten: %v", obj.padding)
 	}
-	settled(t, pool, 0)
+	pooltest.Settled(t, pool, 0)
 }
 
 func TestNewPoolRefusesWhatCannotWork(t *testing.T) {
 	factory := func() *table { return new(table) }
-	wantPanic(t, "poolswap: NewPool of poolswap_test.table with a nil factory",
+	pooltest.WantPanic(t, "poolswap: NewPool of poolswap_test.table with a nil factory",
 		func() { poolswap.NewPool[table](nil, nil) })
-	wantPanic(t, "poolswap: NewPool of poolswap_test.table with Options.Spares -2 (NoSpares, -1, keeps none)",
+	pooltest.WantPanic(t, "poolswap: NewPool of poolswap_test.table with Options.Spares -2 (NoSpares, -1, keeps none)",
 		func() { poolswap.NewPoolWithOptions(factory, nil, poolswap.Options[table]{Spares: -2}) })
-	wantPanic(t, "poolswap: NewPool of poolswap_test.table with Options.MaxLive -1 (0 is no limit)",
+	pooltest.WantPanic(t, "poolswap: NewPool of poolswap_test.table with Options.MaxLive -1 (0 is no limit)",
 		func() { poolswap.NewPoolWithOptions(factory, nil, poolswap.Options[table]{MaxLive: -1}) })
 }
 
 func TestGetRefusesWhatABadFactoryReturns(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		stranger := newTablePool(options).Get()
 		var next *table // what the factory returns
 		pool := poolswap.NewPoolWithOptions(func() *table { return next }, nil, options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
 
-		wantPanic(t, "poolswap: the factory of the pool of *poolswap_test.table returned nil", func() { pool.Get() })
+		pooltest.WantPanic(t, "poolswap: the factory of the pool of *poolswap_test.table returned nil", func() { pool.Get() })
 
 		next = &table{value: 2}
 		first := pool.Get()
-		wantPanic(t, "poolswap: Get of a *poolswap_test.table that is in use (the factory returned the same object twice?) [acquired 0 times, released 0 times]",
+		pooltest.WantPanic(t, "poolswap: Get of a *poolswap_test.table that is in use (the factory returned the same object twice?) [generation 0, acquired 0 times, released 0 times]",
 			func() { pool.Get() })
 
 		next = stranger
-		wantPanic(t, "poolswap: Get of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [acquired 0 times, released 0 times]",
+		pooltest.WantPanic(t, "poolswap: Get of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [generation 0, acquired 0 times, released 0 times]",
 			func() { pool.Get() })
 
-		next = copyOf(first)
-		wantPanic(t, "poolswap: Get of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
+		next = pooltest.CopyOf(first)
+		pooltest.WantPanic(t, "poolswap: Get of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
 			func() { pool.Get() })
 
 		if first.value != 2 {
 			t.Errorf("the object in use was touched: %d", first.value)
 		}
 		c.Update(first)
-		stats := settled(t, pool, 0)
+		stats := pooltest.Settled(t, pool, 0)
 		if stats.Created != 1 || stats.Adopted != 1 || stats.Live != 2 || stats.Current != 1 || stats.Spares != 1 {
 			t.Errorf("after five bad Gets and a good one: %+v", stats)
 		}
@@ -118,7 +119,7 @@ func TestAZeroContainerOrPoolIsRefusedByEveryMethod(t *testing.T) {
 		if strings.HasSuffix(op, "Container") {
 			maker = "NewContainer or NewEmptyContainer"
 		}
-		wantPanic(t, "poolswap: "+op+" (make it with "+maker+")", call)
+		pooltest.WantPanic(t, "poolswap: "+op+" (make it with "+maker+")", call)
 	}
 	for name, call := range map[string]func(){
 		"TryGet":                func() { _, _ = p.TryGet() },
@@ -127,24 +128,24 @@ func TestAZeroContainerOrPoolIsRefusedByEveryMethod(t *testing.T) {
 		"NewEmptyContainer":     func() { poolswap.NewEmptyContainer(&p) },
 		"NewContainer with nil": func() { poolswap.NewContainer(&p, nil) },
 	} {
-		if text := panicOf(t, call); !strings.HasPrefix(text, "poolswap: ") || !strings.Contains(text, " of a zero ") {
+		if text := pooltest.PanicOf(t, call); !strings.HasPrefix(text, "poolswap: ") || !strings.Contains(text, " of a zero ") {
 			t.Errorf("%s: %s", name, text)
 		}
 	}
 	for _, obj := range []*outer{{}, {padding: [3]uint64{1, 0, 3}}} {
-		if text := panicOf(t, func() { c.Release(obj) }); !strings.HasPrefix(text, "poolswap: Release of a zero Container") {
+		if text := pooltest.PanicOf(t, func() { c.Release(obj) }); !strings.HasPrefix(text, "poolswap: Release of a zero Container") {
 			t.Errorf("Release of a zero Container: %s", text)
 		}
 	}
 }
 
 func TestANilPoolIsRefused(t *testing.T) {
-	wantPanic(t, "poolswap: NewContainer with a nil Pool", func() { poolswap.NewContainer(nil, &table{}) })
-	wantPanic(t, "poolswap: NewEmptyContainer with a nil Pool", func() { poolswap.NewEmptyContainer[table](nil) })
+	pooltest.WantPanic(t, "poolswap: NewContainer with a nil Pool", func() { poolswap.NewContainer(nil, &table{}) })
+	pooltest.WantPanic(t, "poolswap: NewEmptyContainer with a nil Pool", func() { poolswap.NewEmptyContainer[table](nil) })
 }
 
 func TestReleaseOfNilDoesNothing(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewEmptyContainer(pool)
 		before := pool.Stats()
@@ -167,6 +168,6 @@ func TestAClosedReaderIsRefused(t *testing.T) {
 		r := c.NewReader()
 		r.Load()
 		r.Close()
-		wantPanic(t, "poolswap: Load of a closed Reader", func() { r.Load() })
+		pooltest.WantPanic(t, "poolswap: Load of a closed Reader", func() { r.Load() })
 	}
 }

@@ -5,19 +5,20 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // The usual way to empty a value overwrites its Ref. Readers that are late would
 // then count where nobody looks, so it is refused.
 
 func TestAResetThatOverwritesTheRefPanics(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, clean := range []bool{true, false} {
 			h := newHooked(options)
 			h.onReset(func(obj *table) bool { *obj = table{}; return clean })
 			obj := h.Get()
 			const want = "poolswap: reset of a *poolswap_test.table overwrote its Ref (by *t = T{…}? assign to the other fields)"
-			wantPanic(t, want, func() { h.Release(obj) })
+			pooltest.WantPanic(t, want, func() { h.Release(obj) })
 			if s := h.Stats(); s.Lost != 1 || s.Live != 0 || h.discarded.Load() != 0 {
 				t.Errorf("reset returned %t: %+v", clean, s)
 			}
@@ -29,14 +30,14 @@ func TestAResetThatOverwritesTheRefPanics(t *testing.T) {
 }
 
 func TestAWriterThatOverwritesTheRefIsRefused(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.MaxLive = 2
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
 		next := c.GetNew()
 		*next = table{value: 2}
 		const want = "poolswap: the Ref of a *poolswap_test.table was overwritten after the pool had handed it out (by *t = T{…}? assign to the other fields)"
-		wantPanic(t, want, func() { c.Update(next) })
+		pooltest.WantPanic(t, want, func() { c.Update(next) })
 		if s := pool.Stats(); s.Live != 2 || s.Adopted != 1 || s.Created != 1 {
 			t.Errorf("after a refused update: %+v", s)
 		}
@@ -46,7 +47,7 @@ func TestAWriterThatOverwritesTheRefIsRefused(t *testing.T) {
 				t.Errorf("the container serves %+v", obj)
 			}
 		})
-		if s := settled(t, pool, 0); s.Live != 2 || s.Adopted != 1 {
+		if s := pooltest.Settled(t, pool, 0); s.Live != 2 || s.Adopted != 1 {
 			t.Errorf("in the end: %+v", s)
 		}
 	})

@@ -5,11 +5,11 @@ package poolswap
 // one more for the update after it while a reader still holds the old object.
 const DefaultSpares = 2
 
-// NoSpares as Options.Spares keeps no free object and uses none again: each is
-// reset and discarded as soon as its last reader lets go.
+// NoSpares as Options.Spares disables reuse: objects are reset and discarded
+// once drained.
 const NoSpares = -1
 
-// Options are what [NewPoolWithOptions] can be told. The zero Options are
+// Options configure a pool, for [NewPoolWithOptions]. The zero Options are
 // those of [NewPool].
 type Options[T any] struct {
 	// Spares is how many clean objects the pool keeps for as long as it
@@ -27,28 +27,31 @@ type Options[T any] struct {
 	// a writer or of the sweeper, never on a reader and with no lock held; it
 	// may see an object that was reset or one that was not. It is not called
 	// for an object that is lost (see Stats.Lost) or that the garbage
-	// collector took (see Stats.Collected).
+	// collector took (see Stats.Collected): a forgotten Release leaks what
+	// such an object owns.
 	Discard func(*T)
 
-	// MaxLive, if not 0, bounds how many objects exist: where that many do
+	// MaxLive, if not 0, bounds how many objects exist: when that many do
 	// and none is free, TryGet returns ErrLimit and Get panics. Objects that
 	// did not come from the pool count from their first Update on, but are
 	// never refused. Lost ones do not count any more (see Stats.Lost).
 	MaxLive int
 
 	// Portable makes the pool count with atomic instructions even where it
-	// could count with plain ones, for those who want nothing but what the Go
-	// memory model promises. Stats.Counting tells which way runs.
+	// could count with plain ones, for programs that want nothing but what
+	// the Go memory model promises. Stats.Counting tells the mode.
 	Portable bool
 
-	// Report, if not nil, is told of what no caller can be told of: a *Leak,
-	// a *HookPanic, that membarrier failed, or that an object was released too
-	// often before it was dropped. It is called with no lock held,
-	// by a writer, the sweeper, or a cleanup of the runtime, never by a
-	// reader; it must be safe for concurrent use and must not block for long.
+	// Report, if not nil, receives errors that have no caller to return to:
+	// a *Leak, a *HookPanic, an *OverRelease, or that membarrier failed. It is
+	// called with no lock held, by a writer, a goroutine of the pool, or a
+	// cleanup of the runtime, never by a reader. It must be safe for
+	// concurrent use and must not block for long.
 	//
 	// Without a Report, a panic of reset or Discard on the sweeper ends the
-	// process, like any panic that nobody recovers; with one, it is recovered
-	// and told. On the goroutine of a caller it is never recovered.
+	// process, like any panic that is not recovered; with one, it is recovered
+	// and reported. On the goroutine of a caller it is never recovered.
+	// Without a Report, the writer or reader that finds an over-release
+	// panics; with one, it goes on.
 	Report func(error)
 }

@@ -5,17 +5,18 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 func TestGetBeginsANewLife(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, pool.Get())
 		for round := range 50 {
 			old := c.Acquire()
 			c.Update(c.GetNew())
 			c.Release(old)
-			settled(t, pool, 0)
+			pooltest.Settled(t, pool, 0)
 			if refs := pool.Refs(old); refs != 0 {
 				t.Fatalf("round %d: %d references to an object in the pool", round, refs)
 			}
@@ -36,7 +37,7 @@ func TestANilResetKeepsObjectsAsTheyAre(t *testing.T) {
 }
 
 func TestRefsCountsWhatIsOutstanding(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		obj := &table{value: 1}
 		if refs := pool.Refs(obj); refs != 0 {
@@ -90,7 +91,7 @@ type wide struct {
 }
 
 func TestRefNeedNotComeFirst(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := poolswap.NewPoolWithOptions(func() *wide { return new(wide) }, nil, poolswap.Options[wide]{Portable: options.Portable})
 		words := [5]string{"a", "b", "c", "d", "e"}
 		first := &wide{before: words, after: words}
@@ -111,39 +112,4 @@ func TestRefNeedNotComeFirst(t *testing.T) {
 			t.Errorf("Get returned %+v", got)
 		}
 	})
-}
-
-// TestCountsMayWrapAround starts with counters that are about to exceed 64
-// bits: their sums are modular and must still tell the last reader.
-func TestCountsMayWrapAround(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
-		for before := range uint64(4) { // increments until the wrap
-			if _, panicked := onAnother(func() { wrapAround(t, options, before) }); panicked != nil {
-				t.Errorf("%d before the wrap: %v", before, panicked)
-			}
-		}
-	})
-}
-
-func wrapAround(t *testing.T, options poolswap.Options[table], before uint64) {
-	pool := newTablePool(options)
-	old := &table{value: 1}
-	c := poolswap.NewContainer(pool, old)
-	poolswap.PresetCounts(old, -before)
-	for range 3 {
-		c.Acquire()
-	}
-	c.Release(old)
-	if refs := pool.Refs(old); refs != 2 {
-		t.Errorf("%d before the wrap: %d references, want 2", before, refs)
-	}
-	c.Update(&table{value: 2})
-	c.Release(old)
-	if s := pool.Stats(); s.Retired != 1 || s.Lost != 0 {
-		t.Errorf("%d before the wrap: with one reader left: %+v", before, s)
-	}
-	c.Release(old)
-	if s := pool.Stats(); s.Retired != 0 || s.Lost != 0 {
-		t.Errorf("%d before the wrap: after the last release: %+v", before, s)
-	}
 }

@@ -4,10 +4,11 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 func TestReader(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, test := range []struct {
 			name string
 			run  func(*testing.T, poolswap.Options[table])
@@ -81,7 +82,7 @@ func idleReader(t *testing.T, options poolswap.Options[table]) {
 	if now := r.Load(); now.value != 14 {
 		t.Errorf("value %d after the updates", now.value)
 	}
-	if s := settled(t, pool, 0); s.Retired != 0 {
+	if s := pooltest.Settled(t, pool, 0); s.Retired != 0 {
 		t.Errorf("after the next Load: %+v", s)
 	}
 }
@@ -129,7 +130,7 @@ func closeTwice(t *testing.T, options poolswap.Options[table]) {
 		t.Errorf("%d references", refs)
 	}
 	c.Update(nil) // panics if anything was released twice
-	settled(t, pool, 0)
+	pooltest.Settled(t, pool, 0)
 }
 
 func readerChangesHands(t *testing.T, options poolswap.Options[table]) {
@@ -139,7 +140,7 @@ func readerChangesHands(t *testing.T, options poolswap.Options[table]) {
 	for value := 2; value < 6; value++ {
 		r.Load()
 		c.Update(&table{value: value})
-		_, panicked := onAnother(func() {
+		_, panicked := pooltest.OnAnother(func() {
 			if obj := r.Load(); obj.value != value {
 				t.Errorf("value %d, want %d", obj.value, value)
 			}
@@ -149,7 +150,7 @@ func readerChangesHands(t *testing.T, options poolswap.Options[table]) {
 		}
 	}
 	r.Close()
-	eventually(t, "all but the current one are drained", func() bool { return pool.Stats().Retired == 0 })
+	pooltest.Eventually(t, "all but the current one are drained", func() bool { return pool.Stats().Retired == 0 })
 }
 
 func objectComesBack(t *testing.T, options poolswap.Options[table]) {
@@ -160,7 +161,7 @@ func objectComesBack(t *testing.T, options poolswap.Options[table]) {
 	first := r.Load()
 	r.Park()
 	c.Update(nil)
-	settled(t, pool, 0)
+	pooltest.Settled(t, pool, 0)
 	if obj := r.Load(); obj != nil {
 		t.Fatalf("Load of the emptied container returned %p", obj)
 	}

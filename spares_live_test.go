@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // TestFewObjectsAreAliveWhateverGOMAXPROCSIs asserts two things about one
@@ -25,7 +26,7 @@ func TestFewObjectsAreAliveWhateverGOMAXPROCSIs(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 16} {
 		runtime.GOMAXPROCS(procs)
-		everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+		pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 			t.Run(fmt.Sprintf("GOMAXPROCS %d, readers in step", procs), func(t *testing.T) {
 				pool := newCounting(options)
 				c := poolswap.NewContainer(pool.Pool, pool.Get())
@@ -35,7 +36,7 @@ func TestFewObjectsAreAliveWhateverGOMAXPROCSIs(t *testing.T) {
 					readers.step() // each acquires
 					c.Update(c.GetNew())
 					readers.step() // each releases
-					if s := settled(t, pool.Pool, 0); s.Live > most {
+					if s := pooltest.Settled(t, pool.Pool, 0); s.Live > most {
 						t.Fatalf("%d objects are alive: %+v", s.Live, s)
 					}
 				}
@@ -68,7 +69,7 @@ func TestFewObjectsAreAliveWhateverGOMAXPROCSIs(t *testing.T) {
 				}
 				close(done)
 				stop.Wait()
-				if s := settled(t, pool.Pool, 0); s.Live > most || s.Updates != updates+1 {
+				if s := pooltest.Settled(t, pool.Pool, 0); s.Live > most || s.Updates != updates+1 {
 					t.Errorf("%d objects are alive: %+v", s.Live, s)
 				}
 			})

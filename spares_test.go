@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // counting is a pool that counts the calls of its factory.
@@ -84,7 +85,7 @@ func TestWithoutADiscardHookTheSurplusOverflowsUntilCollected(t *testing.T) {
 	if s := pool.Stats(); s.Live != 8 || s.Spares != 1 || s.Discarded != 0 {
 		t.Errorf("before a collection: %+v", s)
 	}
-	eventually(t, "the collector has taken the overflow", func() bool {
+	pooltest.Eventually(t, "the collector has taken the overflow", func() bool {
 		runtime.GC()
 		return pool.Stats().Live == 1
 	})
@@ -104,7 +105,7 @@ func TestNoSparesKeepsNothing(t *testing.T) {
 // TestNoSparesReusesNothing has readers drain the objects: those await the
 // sweeper, and a Get must not take one out of its hands to use it again.
 func TestNoSparesReusesNothing(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.Spares = poolswap.NoSpares
 		var open, closed atomic.Int64
 		options.Discard = func(obj *table) {
@@ -126,7 +127,7 @@ func TestNoSparesReusesNothing(t *testing.T) {
 			c.Release(reader)
 		}
 		c.Update(nil)
-		settled(t, pool, 0)
+		pooltest.Settled(t, pool, 0)
 		if open.Load() != closed.Load() {
 			t.Errorf("%d objects opened, %d closed", open.Load(), closed.Load())
 		}
@@ -176,7 +177,7 @@ func TestTrimDropsTheSpares(t *testing.T) {
 			}
 			c.Release(held)
 			pool.Release(inHand)
-			if s := settled(t, pool.Pool, 0); s.Spares != 2 {
+			if s := pooltest.Settled(t, pool.Pool, 0); s.Spares != 2 {
 				t.Errorf("the pool does not keep spares after Trim: %+v", s)
 			}
 		})
@@ -184,13 +185,13 @@ func TestTrimDropsTheSpares(t *testing.T) {
 }
 
 func TestADiscardedObjectMayComeBackByUpdate(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
 		obj := pool.Get()
 		pool.Release(obj)
 		pool.Trim()
-		wantPanic(t, "poolswap: Release of a *poolswap_test.table that the pool has discarded (released twice?) [acquired 0 times, released 0 times]",
+		pooltest.WantPanic(t, "poolswap: Release of a *poolswap_test.table that the pool has discarded (released twice?) [generation 0, acquired 0 times, released 0 times]",
 			func() { pool.Release(obj) })
 		obj.value = 3
 		c.Update(obj)
@@ -199,7 +200,7 @@ func TestADiscardedObjectMayComeBackByUpdate(t *testing.T) {
 				t.Errorf("the container serves %p, value %d", got, got.value)
 			}
 		})
-		if s := settled(t, pool, 0); s.Discarded != 1 || s.Adopted != 2 || s.Created != 1 || s.Live != 2 {
+		if s := pooltest.Settled(t, pool, 0); s.Discarded != 1 || s.Adopted != 2 || s.Created != 1 || s.Live != 2 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -222,7 +223,7 @@ func TestAWarmPoolNeverCallsItsFactory(t *testing.T) {
 				c.Update(c.GetNew())
 				if byReader {
 					c.Release(old)
-					settled(t, pool.Pool, 0)
+					pooltest.Settled(t, pool.Pool, 0)
 				}
 			}
 			update() // brings the second object into being
@@ -244,7 +245,7 @@ func TestAWarmPoolNeverCallsItsFactory(t *testing.T) {
 // object is current, one may be in the sweeper's hands, and the third is free,
 // so that Get must find it.
 func TestAWriterInAHurryNeedsThreeObjects(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newCounting(options)
 		c := poolswap.NewContainer(pool.Pool, pool.Get())
 		for range 50_000 {

@@ -6,17 +6,19 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/refcount"
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
 // TestStatsFollowEachObject leads objects through their lives and compares all
 // accounts after each step.
 func TestStatsFollowEachObject(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		refuse := false
 		options.Discard = func(*table) {}
 		pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, func(*table) bool { return !refuse }, options)
-		want := poolswap.Stats{Counting: "portable"}
+		want := poolswap.Stats{Counting: "portable", ReadPath: refcount.ReadPath()}
 		if !options.Portable && stripe.Asymmetric() {
 			want.Counting = "asymmetric"
 		}
@@ -45,7 +47,7 @@ func TestStatsFollowEachObject(t *testing.T) {
 		})
 		step("the last Release of it", func() {
 			c.Release(old)
-			settled(t, pool, 0)
+			pooltest.Settled(t, pool, 0)
 			want.LateReleases, want.SlowChecks = 2, 2
 			want.Retired, want.Drained, want.Spares = 0, 1, 1
 		})
@@ -72,9 +74,9 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 	}
 	for _, name := range []string{
 		"Created", "Adopted", "Discarded", "Lost", "Collected",
-		"Live", "Current", "Retired", "Awaiting", "Resetting", "Spares",
+		"Live", "Current", "Retired", "PendingReset", "Resetting", "Spares",
 		"Updates", "Drained", "Leaked", "Abandoned",
-		"Retries", "LateReleases", "SlowChecks", "Counting",
+		"Retries", "LateReleases", "SlowChecks", "Counting", "ReadPath",
 	} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no field %s in %s", name, text)
@@ -88,7 +90,7 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 
 // TestStatsNeverShowANegativeNumber asks while everything is under way.
 func TestStatsNeverShowANegativeNumber(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{})
 		var workers sync.WaitGroup
@@ -111,7 +113,7 @@ func TestStatsNeverShowANegativeNumber(t *testing.T) {
 			default:
 			}
 			s := pool.Stats()
-			if s.Live < 0 || s.Current < 0 || s.Retired < 0 || s.Awaiting < 0 || s.Spares < 0 {
+			if s.Live < 0 || s.Current < 0 || s.Retired < 0 || s.PendingReset < 0 || s.Spares < 0 {
 				t.Fatalf("asked %d times: %+v", asked, s)
 			}
 		}

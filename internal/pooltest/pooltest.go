@@ -1,9 +1,12 @@
-package poolswap_test
+// Package pooltest has what the tests of the library share. Only tests import it.
+package pooltest
 
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"reflect"
+	"regexp"
 	"runtime"
 	"strings"
 	"sync"
@@ -11,32 +14,34 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/refcount"
+	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// everyWay runs a suite once for each way of counting, and, where there is
-// assembly, once more for each without it. In a build that never counts plainly
-// the first way is the portable one too.
-func everyWay(t *testing.T, suite func(t *testing.T, options poolswap.Options[table])) {
+// ForEachMode runs a suite once in each counting mode, and, where there is
+// assembly, once more in each without it. In a build that never counts plainly
+// the first mode is portable too.
+func ForEachMode[T any](t *testing.T, suite func(t *testing.T, options poolswap.Options[T])) {
 	t.Helper()
 	for _, portable := range []bool{false, true} {
-		name := "counting as the build does"
+		name := "default counters"
 		if portable {
-			name = "counting the portable way"
+			name = "portable counters"
 		}
-		options := poolswap.Options[table]{Portable: portable}
+		options := poolswap.Options[T]{Portable: portable}
 		t.Run(name, func(t *testing.T) { suite(t, options) })
-		if poolswap.HasAssembly() {
+		if refcount.UsesAsm() {
 			t.Run(name+" without assembly", func(t *testing.T) {
-				t.Cleanup(poolswap.WithoutAssembly())
+				t.Cleanup(refcount.DisableAsm())
 				suite(t, options)
 			})
 		}
 	}
 }
 
-// panicOf calls fn and returns the text that it panicked with, or fails the
+// PanicOf calls fn and returns the text that it panicked with, or fails the
 // test if fn returns.
-func panicOf(t *testing.T, fn func()) (text string) {
+func PanicOf(t *testing.T, fn func()) (text string) {
 	t.Helper()
 	defer func() {
 		t.Helper()
@@ -50,17 +55,24 @@ func panicOf(t *testing.T, fn func()) (text string) {
 	return ""
 }
 
-// wantPanic fails the test unless fn panics with exactly want.
-func wantPanic(t *testing.T, want string, fn func()) {
+// address matches the address of an object in a panic text.
+var address = regexp.MustCompile(`object 0x[0-9a-f]+, `)
+
+// WithoutAddress returns a panic text without the address of the object.
+func WithoutAddress(text string) string { return address.ReplaceAllString(text, "") }
+
+// WantPanic fails the test unless fn panics with exactly want, which does not
+// have the address of the object.
+func WantPanic(t *testing.T, want string, fn func()) {
 	t.Helper()
-	if got := panicOf(t, fn); got != want {
+	if got := WithoutAddress(PanicOf(t, fn)); got != want {
 		t.Errorf("panic text\n got: %s\nwant: %s", got, want)
 	}
 }
 
-// eventually waits for what another goroutine or the garbage collector will
+// Eventually waits for what another goroutine or the garbage collector will
 // do. The limit only turns a hang into a failure.
-func eventually(t *testing.T, what string, done func() bool) {
+func Eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	limit := time.Now().Add(time.Minute)
 	for !done() {
@@ -71,11 +83,11 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// settled waits until no object awaits its reset or is being reset, so that
+// Settled waits until no object awaits its reset or is being reset, so that
 // every object is current, held by readers, a spare, or one of inHand that the
 // test got and has not given back; and until the accounts add up and stand
 // still. It serves pools that have nothing in the overflow.
-func settled[T any, P poolswap.Object[T]](t *testing.T, pool *poolswap.Pool[T, P], inHand int) (s poolswap.Stats) {
+func Settled[T any, P poolswap.Object[T]](t *testing.T, pool *poolswap.Pool[T, P], inHand int) (s poolswap.Stats) {
 	t.Helper()
 	stands := false
 	defer func() {
@@ -83,69 +95,84 @@ func settled[T any, P poolswap.Object[T]](t *testing.T, pool *poolswap.Pool[T, P
 			t.Logf("the accounts: %+v", s)
 		}
 	}()
-	eventually(t, "every object is accounted for", func() bool {
+	Eventually(t, "every object is accounted for", func() bool {
 		last := s
 		s = pool.Stats()
-		stands = s == last && s.Awaiting == 0 && s.Live == s.Current+s.Retired+s.Spares+inHand &&
+		stands = s == last && s.PendingReset == 0 && s.Live == s.Current+s.Retired+s.Spares+inHand &&
 			s.Live == int(s.Created+s.Adopted-s.Discarded-s.Lost-s.Collected)
 		return stands
 	})
 	return s
 }
 
-// copyOf returns a copy of obj that go vet does not see being made.
-func copyOf[T any](obj *T) *T {
+// CopyOf returns a copy of obj that go vet does not see being made.
+func CopyOf[T any](obj *T) *T {
 	dup := new(T)
 	reflect.ValueOf(dup).Elem().Set(reflect.ValueOf(obj).Elem())
 	return dup
 }
 
-// goroutine returns the number of the calling goroutine.
-func goroutine() string {
+// Goroutine returns the number of the calling goroutine.
+func Goroutine() string {
 	buf := make([]byte, 64)
 	buf = buf[:runtime.Stack(buf, false)]
 	id, _, _ := bytes.Cut(bytes.TrimPrefix(buf, []byte("goroutine ")), []byte(" "))
 	return string(id)
 }
 
-// onAnother runs fn on a goroutine of its own and waits until it has returned,
+// OnAnother runs fn on a goroutine of its own and waits until it has returned,
 // panicked or called runtime.Goexit. It returns the number of that goroutine
 // and what it panicked with.
-func onAnother(fn func()) (id string, panicked any) {
+func OnAnother(fn func()) (id string, panicked any) {
 	var done sync.WaitGroup
 	done.Add(1)
 	go func() {
 		defer done.Done()
 		defer func() { panicked = recover() }()
-		id = goroutine()
+		id = Goroutine()
 		fn()
 	}()
 	done.Wait()
 	return id, panicked
 }
 
-// reports collects what Options.Report is told.
-type reports struct {
-	mu   sync.Mutex
-	told []error
+// Reports collects what Options.Report receives.
+type Reports struct {
+	mu       sync.Mutex
+	received []error
 }
 
-func (r *reports) report(err error) {
+// Report is for Options.Report.
+func (r *Reports) Report(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.told = append(r.told, err)
+	r.received = append(r.received, err)
 }
 
-func (r *reports) all() []error {
+// All returns what was reported.
+func (r *Reports) All() []error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return append([]error(nil), r.told...)
+	return append([]error(nil), r.received...)
 }
 
-func (r *reports) String() string {
+// String returns the texts of what was reported, a line each.
+func (r *Reports) String() string {
 	var texts []string
-	for _, err := range r.all() {
+	for _, err := range r.All() {
 		texts = append(texts, err.Error())
 	}
 	return strings.Join(texts, "\n")
+}
+
+// Skip skips a test for want of what this build or this machine does not have.
+// With POOLSWAP_NO_SKIP, which `make ci` sets, a build that can count plainly
+// fails instead: on a machine without membarrier its tests would pass with
+// nothing counted that way.
+func Skip(t *testing.T, why ...any) {
+	t.Helper()
+	if seam.CanCountPlain && os.Getenv("POOLSWAP_NO_SKIP") != "" {
+		t.Fatal(append([]any{"POOLSWAP_NO_SKIP is set, but"}, why...)...)
+	}
+	t.Skip(why...)
 }

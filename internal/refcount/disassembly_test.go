@@ -1,6 +1,6 @@
 //go:build linux && amd64 && !race && !purego && !poolswapsched
 
-package poolswap_test
+package refcount_test
 
 import (
 	"os/exec"
@@ -9,7 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/refcount"
 )
 
 // instruction is a line of a disassembly.
@@ -23,15 +24,11 @@ type instruction struct {
 // disassemble returns the instructions of functions of a program, by name.
 func disassemble(t *testing.T, program string, functions ...string) map[string][]instruction {
 	t.Helper()
+	quoted := make([]string, len(functions))
 	for i, name := range functions {
-		functions[i] = regexp.QuoteMeta(name)
+		quoted[i] = regexp.QuoteMeta(name)
 	}
-	return disassembleAll(t, program, "^("+strings.Join(functions, "|")+")$")
-}
-
-// disassembleAll is disassemble of the functions whose names match.
-func disassembleAll(t *testing.T, program, names string) map[string][]instruction {
-	t.Helper()
+	names := "^(" + strings.Join(quoted, "|") + ")$"
 	output, err := exec.Command("go", "tool", "objdump", "-s", names, program).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
@@ -58,45 +55,35 @@ func disassembleAll(t *testing.T, program, names string) map[string][]instructio
 	return listing
 }
 
-// straightWays returns every way through a function that returns, changes
-// memory that is not its own by increments without a LOCK alone, and calls
-// nothing but the two functions of the runtime that pin.
+// straightWays returns every way through a function that returns, calls
+// nothing, and changes memory only by increments without a LOCK.
 func straightWays(code []instruction) (ways [][]instruction) {
 	at := map[string]int{}
 	for i, in := range code {
 		at[in.address] = i
 	}
-	var walk func(i int, way []instruction, seen map[int]bool)
-	walk = func(i int, way []instruction, seen map[int]bool) {
-		for ; i < len(code) && !seen[i]; i++ {
-			seen[i] = true
+	var walk func(i int, way []instruction)
+	walk = func(i int, way []instruction) {
+		for ; i < len(code); i++ {
 			in := code[i]
 			way = append(way, in)
 			target, inside := at[in.args]
 			switch {
-			case in.locked:
-				return
-			case in.op == "CALL" && !strings.HasPrefix(in.args, "runtime.procPin(") && !strings.HasPrefix(in.args, "runtime.procUnpin("):
-				return
+			case in.locked, in.op == "CALL", in.op == "JMP" && !inside:
+				return // another way, or into another function
 			case in.op == "RET":
 				if slices.ContainsFunc(way, instruction.counts) {
 					ways = append(ways, slices.Clone(way))
 				}
 				return
-			case in.op == "JMP" && !inside:
-				return // leaves for another function
 			case in.op == "JMP":
 				i = target - 1
 			case strings.HasPrefix(in.op, "J"):
-				branch := map[int]bool{}
-				for k := range seen {
-					branch[k] = true
-				}
-				walk(target, slices.Clone(way), branch)
+				walk(target, slices.Clone(way))
 			}
 		}
 	}
-	walk(0, nil, map[int]bool{})
+	walk(0, nil)
 	return ways
 }
 
@@ -128,20 +115,20 @@ func reads(way []instruction) map[string]bool {
 }
 
 const (
-	fastAcquire = module + ".acquire.abi0"
-	fastRelease = module + ".release.abi0"
-	slowAcquire = module + ".(*slot).acquire"
-	slowRelease = module + ".(*recycler).release"
-	slowCheck   = module + ".(*Ref).slowCheck"
+	engine      = module + "/internal/refcount"
+	fastAcquire = engine + ".Acquire.abi0"
+	fastRelease = engine + ".Release.abi0"
+	slowAcquire = engine + ".(*Slot).acquire"
+	slowRelease = engine + ".(*Pool).Release"
+	slowCheck   = engine + ".(*Object).slowCheck"
 )
 
-// TestThePlainCountStandsBetweenTheLoads: nothing in Go's memory model promises
-// that a compiler leaves a plain increment between two atomic loads, so here
-// is a look at what it did, and at the assembly.
+// TestThePlainCountStandsBetweenTheLoads looks at every way through the
+// assembly that counts plainly.
 func TestThePlainCountStandsBetweenTheLoads(t *testing.T) {
 	program, _ := buildCaller(t)
-	listing := disassemble(t, program, fastAcquire, fastRelease, slowAcquire, slowRelease)
-	for _, name := range []string{fastAcquire, slowAcquire, fastRelease, slowRelease} {
+	listing := disassemble(t, program, fastAcquire, fastRelease)
+	for _, name := range []string{fastAcquire, fastRelease} {
 		ways := straightWays(listing[name])
 		if len(ways) == 0 {
 			t.Errorf("%s: no way through %d instructions counts without a LOCK", name, len(listing[name]))
@@ -153,7 +140,7 @@ func TestThePlainCountStandsBetweenTheLoads(t *testing.T) {
 				t.Errorf("%s: a straight way counts twice: %v", name, way)
 			}
 			switch name {
-			case fastAcquire, slowAcquire: // current is read, counted on, and read again
+			case fastAcquire: // current is read, counted on, and read again
 				again := false
 				for operand := range after {
 					again = again || before[operand]
@@ -161,7 +148,7 @@ func TestThePlainCountStandsBetweenTheLoads(t *testing.T) {
 				if !again {
 					t.Errorf("%s: what is read after the increment, %v, was not read before it: %v", name, after, before)
 				}
-			case fastRelease, slowRelease: // the state, first in the counters, is read after counting
+			case fastRelease: // the state, first in the counters, is read after counting
 				base := memory.FindStringSubmatch(way[i].args)[2]
 				if !after["0("+base+")"] {
 					t.Errorf("%s: after the increment the state, 0(%s), is not among what is read: %v", name, base, after)
@@ -171,11 +158,31 @@ func TestThePlainCountStandsBetweenTheLoads(t *testing.T) {
 	}
 }
 
+// TestOnlyTheAssemblyIncrementsPlainly: what the Go methods add to a counter
+// they add atomically, so none of their accesses is a data race.
+func TestOnlyTheAssemblyIncrementsPlainly(t *testing.T) {
+	program, _ := buildCaller(t)
+	for name, code := range disassemble(t, program, slowAcquire, slowRelease) {
+		locked := 0
+		for _, in := range code {
+			if in.counts() && !in.locked {
+				t.Errorf("%s increments plainly: %v", name, in)
+			}
+			if in.locked && strings.HasPrefix(in.op, "XADD") {
+				locked++
+			}
+		}
+		if locked == 0 {
+			t.Errorf("%s adds nothing atomically: %v", name, code)
+		}
+	}
+}
+
 // TestAReadIsOneCallDeep: a caller of Acquire and Release calls one function of
 // the library for each, and these call none.
 func TestAReadIsOneCallDeep(t *testing.T) {
-	if !poolswap.HasAssembly() {
-		skip(t, "this version of Go is not understood by the assembly, and reads call the runtime")
+	if !refcount.UsesAsm() {
+		pooltest.Skip(t, "this version of Go is not understood by the assembly, and reads call the runtime")
 	}
 	program, _ := buildCaller(t)
 	listing := disassemble(t, program, "main.AcquireRelease", fastAcquire, fastRelease)
@@ -212,8 +219,8 @@ var fences = []fence{
 	{"arm64", regexp.MustCompile(`^ADD \$\d+, RSP, (\w+)$`), regexp.MustCompile(`^STLXRW? \w+, \((\w+)\), \w+$`)},
 }
 
-// before returns how many fences there are before the call of a function. What
-// is locked elsewhere than on the stack is somebody's own business.
+// before returns how many fences there are before the call of a function.
+// Locked instructions on other memory do not count.
 func (f fence) before(function string, code []instruction) (found int, called bool) {
 	stack := map[string]bool{"SP": true, "RSP": true}
 	for _, in := range code {
@@ -238,14 +245,14 @@ func (f fence) before(function string, code []instruction) (found int, called bo
 }
 
 // TestASlowCheckFencesBeforeItLooks: (C1) is in the machine code, and before
-// (C2). No run shows it missing where an account that happens to be kept with a
-// locked instruction precedes it.
+// (C2). No run shows it missing, because a statistic before it happens to be
+// counted with a locked instruction.
 func TestASlowCheckFencesBeforeItLooks(t *testing.T) {
 	for _, f := range fences {
 		t.Run(f.arch, func(t *testing.T) {
 			program, _ := buildCaller(t, "GOARCH="+f.arch, "GOARM64=v8.0")
 			code := disassemble(t, program, slowCheck)[slowCheck]
-			if found, called := f.before(module+".(*Ref).reclaim", code); found != 1 || !called {
+			if found, called := f.before(engine+".(*Object).reclaim", code); found != 1 || !called {
 				t.Errorf("%d fences, and then a look at the object: %v; want 1 and true, in %v", found, called, code)
 			}
 		})

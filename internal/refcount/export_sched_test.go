@@ -1,6 +1,6 @@
 //go:build poolswapsched
 
-package poolswap
+package refcount
 
 import (
 	"unsafe"
@@ -8,47 +8,40 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// StateOf returns the state word of obj.
-func (p *Pool[T, P]) StateOf(obj *T) unsafe.Pointer {
-	return unsafe.Pointer(&refOf(obj, p.offset).counters.Load().State)
-}
+// State returns the state word.
+func (o *Object) State() unsafe.Pointer { return unsafe.Pointer(&o.counters.Load().State) }
 
-// CountersOf returns how many stripes obj has, and the counters of each.
-func (p *Pool[T, P]) CountersOf(obj *T) (stripes int, of func(k int) (acquired, released *seam.Count)) {
-	counters := refOf(obj, p.offset).counters.Load()
+// Counters returns how many stripes o has, and the counters of each.
+func (o *Object) Counters() (stripes int, of func(k int) (acquired, released *seam.Count)) {
+	counters := o.counters.Load()
 	return counters.Stripes(), counters.Counts
 }
 
-// SetOnceOf returns the word of obj that says whether it has counters.
-func (p *Pool[T, P]) SetOnceOf(obj *T) unsafe.Pointer { return refOf(obj, p.offset).counters.Set() }
+// SetOnce returns the word that says whether o has counters.
+func (o *Object) SetOnce() unsafe.Pointer { return o.counters.Set() }
 
 // Shared calls label for each word of shared state that belongs to the pool.
-func (p *Pool[T, P]) Shared(label func(at unsafe.Pointer, name string)) {
-	label(unsafe.Pointer(&p.recycler.spares.mu.Held), "spares")
-	label(unsafe.Pointer(&p.recycler.spares.awaiting), "awaiting")
-	label(unsafe.Pointer(&p.recycler.sweeping), "sweeping")
-	label(unsafe.Pointer(&p.recycler.tally.live), "live")
+func (p *Pool) Shared(label func(at unsafe.Pointer, name string)) {
+	label(unsafe.Pointer(&p.free.mu.Held), "free list")
+	label(unsafe.Pointer(&p.free.dirty), "dirty")
+	label(unsafe.Pointer(&p.sweeping), "sweeping")
+	label(unsafe.Pointer(&p.stats.live), "live")
 }
 
-// Guarded calls found for each object that the spares hold, in order, with a
-// nil between those that are clean and those that await their reset.
-func (p *Pool[T, P]) Guarded(found func(obj *T)) {
-	spares := &p.recycler.spares
-	for _, ref := range spares.clean {
-		found(objectOf[T](ref, p.offset))
+// Guarded calls found for each object in the free list, in order, with a nil
+// between those that are clean and those that are dirty.
+func (p *Pool) Guarded(found func(o *Object)) {
+	for _, o := range p.free.clean {
+		found(o)
 	}
 	found(nil)
-	for ref := spares.awaiting.Load(); ref != nil; ref = ref.next {
-		found(objectOf[T](ref, p.offset))
+	for o := p.free.dirty.Load(); o != nil; o = o.next {
+		found(o)
 	}
 }
 
-// Accounts returns what the pool's accounts say of retired and discarded
-// objects.
-func (p *Pool[T, P]) Accounts() (retired, discarded uint64) {
-	t := &p.recycler.tally
-	return t.retired.Load() - t.drained.Load(), t.discarded.Load()
+// RetiredAndDiscarded returns what the pool's stats say of such objects.
+func (p *Pool) RetiredAndDiscarded() (retired, discarded uint64) {
+	s := &p.stats
+	return s.retired.Load() - s.drained.Load(), s.discarded.Load()
 }
-
-// Part returns the container's word of shared state.
-func (c *Container[T, P]) Part() unsafe.Pointer { return unsafe.Pointer(&c.slot.current) }

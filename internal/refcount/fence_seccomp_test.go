@@ -1,6 +1,6 @@
 //go:build linux && amd64 && !race && !purego && !poolswapsched
 
-package poolswap_test
+package refcount_test
 
 import (
 	"runtime"
@@ -10,6 +10,7 @@ import (
 	"unsafe"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
@@ -17,7 +18,7 @@ import (
 // seccomp filter that refuses membarrier, as some sandboxes do: from the start,
 // or from some moment on.
 func TestMembarrierForbiddenByTheKernel(t *testing.T) {
-	switch inChild() {
+	switch pooltest.InChild() {
 	case "from the start":
 		forbidMembarrier(t)
 		forbiddenFromTheStart(t)
@@ -28,7 +29,7 @@ func TestMembarrierForbiddenByTheKernel(t *testing.T) {
 	}
 	for _, when := range []string{"from the start", "later"} {
 		t.Run(when, func(t *testing.T) {
-			output, err := runChild(t, when)
+			output, err := pooltest.RunChild(t, when)
 			if err != nil {
 				t.Errorf("%v\n%s", err, output)
 			}
@@ -65,10 +66,10 @@ func forbidMembarrier(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if _, _, errno := syscall.RawSyscall6(syscall.SYS_PRCTL, setNoNewPrivs, 1, 0, 0, 0, 0); errno != 0 {
-		skip(t, "no_new_privs: ", errno)
+		pooltest.Skip(t, "no_new_privs: ", errno)
 	}
 	if _, _, errno := syscall.RawSyscall(seccomp, setModeFilter, allThreads, uintptr(unsafe.Pointer(&filter))); errno != 0 {
-		skip(t, "seccomp: ", errno)
+		pooltest.Skip(t, "seccomp: ", errno)
 	}
 	runtime.KeepAlive(program)
 }
@@ -81,15 +82,15 @@ func forbiddenFromTheStart(t *testing.T) {
 		c.Update(c.GetNew())
 		c.Release(old)
 	}
-	if s := settled(t, pool, 0); s.Counting != "portable" || s.Abandoned != 0 || s.Drained != 100 {
+	if s := pooltest.Settled(t, pool, 0); s.Counting != "portable" || s.Abandoned != 0 || s.Drained != 100 {
 		t.Errorf("%+v", s)
 	}
 }
 
 func forbiddenLater(t *testing.T) {
 	needAsymmetric(t)
-	var reports reports
-	pool := newTablePool(poolswap.Options[table]{Report: reports.report})
+	var reports pooltest.Reports
+	pool := newTablePool(poolswap.Options[table]{Report: reports.Report})
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	c.Update(c.GetNew()) // with a fence that works
 	if s := pool.Stats(); s.Abandoned != 0 || s.Drained != 1 || s.Spares != 1 {
@@ -101,7 +102,7 @@ func forbiddenLater(t *testing.T) {
 		c.Update(c.GetNew())
 		c.Release(old)
 	}
-	s := settled(t, pool, 0)
+	s := pooltest.Settled(t, pool, 0)
 	if s.Counting != "portable" || s.Abandoned != 2 || s.Retired != 0 || stripe.Asymmetric() {
 		t.Errorf("after: %+v", s)
 	}

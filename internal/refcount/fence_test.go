@@ -1,35 +1,22 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/pooltest"
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
 var errFence = errors.New("operation not permitted")
 
-// skip skips a test for want of what this build or this machine does not have.
-// With POOLSWAP_NO_SKIP, which `make ci` sets, a build that can count plainly
-// fails instead: on a machine without membarrier its tests would pass with
-// nothing counted that way.
-func skip(t *testing.T, why ...any) {
-	t.Helper()
-	if seam.CanCountPlain && os.Getenv("POOLSWAP_NO_SKIP") != "" {
-		t.Fatal(append([]any{"POOLSWAP_NO_SKIP is set, but"}, why...)...)
-	}
-	t.Skip(why...)
-}
-
 // needAsymmetric skips a test that means nothing where there is no membarrier.
 func needAsymmetric(t *testing.T) {
 	t.Helper()
 	if !stripe.Asymmetric() {
-		skip(t, "this build or this kernel counts the portable way only")
+		pooltest.Skip(t, "this build or this kernel counts the portable way only")
 	}
 }
 
@@ -37,9 +24,9 @@ func needAsymmetric(t *testing.T) {
 // counted plainly are current, held, spare and new.
 func TestAFenceThatBeginsToFail(t *testing.T) {
 	needAsymmetric(t)
-	var reports reports
+	var reports pooltest.Reports
 	resets := map[*table]int{}
-	options := poolswap.Options[table]{Report: reports.report, Discard: func(*table) {}}
+	options := poolswap.Options[table]{Report: reports.Report, Discard: func(*table) {}}
 	pool := poolswap.NewPoolWithOptions(
 		func() *table { return new(table) },
 		func(obj *table) bool { resets[obj]++; obj.value = 0; return true },
@@ -64,12 +51,12 @@ func TestAFenceThatBeginsToFail(t *testing.T) {
 		t.Error("the abandoned object was recycled under its reader")
 	}
 	c.Release(held)
-	told := reports.all()
+	told := reports.All()
 	if len(told) != 1 || !errors.Is(told[0], errFence) ||
-		!strings.HasPrefix(told[0].Error(), "poolswap: membarrier failed: a *poolswap_test.table is left to the garbage collector") {
+		!strings.HasPrefix(told[0].Error(), "poolswap: membarrier failed: a *refcount_test.table is left to the garbage collector") {
 		t.Errorf("told %q", told)
 	}
-	wantPanic(t, "poolswap: Update of a *poolswap_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [acquired 1 times, released 1 times]",
+	pooltest.WantPanic(t, "poolswap: Update of a *refcount_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [generation 0, acquired 1 times, released 1 times]",
 		func() { c.Update(held) })
 
 	// The other plain object goes the same way when it retires. From then on
@@ -86,11 +73,11 @@ func TestAFenceThatBeginsToFail(t *testing.T) {
 		next.value = value
 		c.Update(next)
 		c.Release(obj)
-		settled(t, pool, 0)
+		pooltest.Settled(t, pool, 0)
 	}
-	s := settled(t, pool, 0)
-	if s.Abandoned != 2 || s.Lost != 2 || s.Live != 2 || s.Created != 3 || len(reports.all()) != 2 {
-		t.Errorf("in the end, told %d times: %+v", len(reports.all()), s)
+	s := pooltest.Settled(t, pool, 0)
+	if s.Abandoned != 2 || s.Lost != 2 || s.Live != 2 || s.Created != 3 || len(reports.All()) != 2 {
+		t.Errorf("in the end, told %d times: %+v", len(reports.All()), s)
 	}
 	if resets[current]+resets[plain] != 0 {
 		t.Errorf("abandoned objects were reset: %d and %d times", resets[current], resets[plain])
@@ -111,7 +98,7 @@ func TestAFenceThatRecovers(t *testing.T) {
 		c.Update(c.GetNew())
 		c.Release(old)
 	}
-	if s := settled(t, pool, 0); s.Abandoned != 1 || s.Retired != 0 || s.Counting != "asymmetric" {
+	if s := pooltest.Settled(t, pool, 0); s.Abandoned != 1 || s.Retired != 0 || s.Counting != "asymmetric" {
 		t.Errorf("%+v", s)
 	}
 }
@@ -129,7 +116,7 @@ func TestAFailedFenceWithReadersLettingGo(t *testing.T) {
 		for _, obj := range held {
 			go func() {
 				<-start
-				_, panicked := onAnother(func() { c.Release(obj) })
+				_, panicked := pooltest.OnAnother(func() { c.Release(obj) })
 				done <- panicked
 			}()
 		}
@@ -141,7 +128,7 @@ func TestAFailedFenceWithReadersLettingGo(t *testing.T) {
 			}
 		}
 		restore()
-		if s := settled(t, pool, 0); s.Abandoned != 1 || s.Live != 0 || s.Drained != 1 {
+		if s := pooltest.Settled(t, pool, 0); s.Abandoned != 1 || s.Live != 0 || s.Drained != 1 {
 			t.Fatalf("%+v", s)
 		}
 	}
@@ -151,15 +138,15 @@ func TestAFailedFenceWithReadersLettingGo(t *testing.T) {
 // nobody's concern.
 func TestThePortableWayNeedsNoFence(t *testing.T) {
 	defer stripe.FailMembarrier(errFence)()
-	var reports reports
-	pool := newTablePool(poolswap.Options[table]{Portable: true, Report: reports.report})
+	var reports pooltest.Reports
+	pool := newTablePool(poolswap.Options[table]{Portable: true, Report: reports.Report})
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	for range 10 {
 		old := c.Acquire()
 		c.Update(c.GetNew())
 		c.Release(old)
 	}
-	if s := settled(t, pool, 0); s.Abandoned != 0 || s.Lost != 0 || s.Drained != 10 || len(reports.all()) != 0 {
+	if s := pooltest.Settled(t, pool, 0); s.Abandoned != 0 || s.Lost != 0 || s.Drained != 10 || len(reports.All()) != 0 {
 		t.Errorf("told %q, %+v", reports.String(), s)
 	}
 }

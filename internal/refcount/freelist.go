@@ -1,103 +1,109 @@
-package poolswap
+package refcount
 
 import "github.com/poolswap/poolswap/internal/seam"
 
-// spares holds the free objects of a pool: those that are clean, last in first
-// out, and those that still await their reset. Readers only push; writers and
-// the sweeper push and pop.
-type spares struct {
+// freeList holds the free objects of a pool: clean ones, last in first out,
+// and dirty ones, which need their reset. Readers only push; writers and the
+// sweeper push and pop.
+type freeList struct {
 	limit int        // how many clean objects are kept; constant
-	mu    seam.Mutex // never held while code of the user runs
-	clean []*Ref     // guarded by mu; its capacity is limit
+	mu    seam.Mutex // never held while a function of the user runs, never taken by a reader
+	clean []*Object  // guarded by mu; its capacity is limit
 
-	// awaiting is the head of a list linked by Ref.next. Anybody pushes, with
-	// a compare-and-swap. Pops hold mu: with one popper at a time the head
-	// cannot leave and come back between the load and the swap, which is the
-	// ABA problem of such lists.
-	awaiting seam.Pointer[Ref]
+	// dirty is the head of a list linked by Object.next. Anyone pushes, by
+	// compare-and-swap, without the mutex. Pops hold mu, which makes them safe
+	// from the ABA problem of such lists: with one popper at a time the head
+	// cannot leave and come back between the load and the swap.
+	dirty seam.Pointer[Object]
 }
 
-// pushClean keeps ref, or reports that there are enough.
-func (s *spares) pushClean(ref *Ref) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.clean) == s.limit {
+// pushClean keeps obj, or returns false if limit objects are kept.
+func (l *freeList) pushClean(obj *Object) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.clean) == l.limit {
 		return false
 	}
-	s.clean = append(s.clean, ref)
+	l.clean = append(l.clean, obj)
 	return true
 }
 
-// popClean returns the spare that was used last, or nil.
-func (s *spares) popClean() *Ref {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.takeClean()
+// popClean returns the clean object that was pushed last, or nil.
+func (l *freeList) popClean() *Object {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.takeClean()
 }
 
 // takeClean is popClean for a caller that holds mu.
-func (s *spares) takeClean() *Ref {
-	last := len(s.clean) - 1
+func (l *freeList) takeClean() *Object {
+	last := len(l.clean) - 1
 	if last < 0 {
 		return nil
 	}
-	ref := s.clean[last]
-	s.clean[last] = nil
-	s.clean = s.clean[:last]
-	return ref
+	obj := l.clean[last]
+	l.clean[last] = nil // the list must not keep it alive
+	l.clean = l.clean[:last]
+	return obj
 }
 
-// pushAwaiting hands over an object that needs its reset. It is lock-free: it
-// goes round again only because another object was pushed or popped.
-func (s *spares) pushAwaiting(ref *Ref) {
+// pushDirty adds an object that needs its reset. It is lock-free: it repeats
+// only because another object was pushed or popped.
+func (l *freeList) pushDirty(obj *Object) {
 	for {
-		head := s.awaiting.Load()
-		ref.next = head
-		if s.awaiting.CompareAndSwap(head, ref) { // (P1) ownership of ref passes to whoever pops it
+		// (P1) Push. next belongs to the pusher until the compare-and-swap,
+		// which passes ownership of obj to the goroutine that pops it. Several
+		// readers may push at a time; the swap fails only because another push
+		// or pop succeeded.
+		head := l.dirty.Load()
+		obj.next = head
+		if l.dirty.CompareAndSwap(head, obj) { // (P1)
 			return
 		}
 	}
 }
 
-// pop returns a free object, clean if there is one, else one that needs its
-// reset, or nil. It looks for both under one lock: the sweeper moves objects
-// from the one to the other, and between two looks could hide all of them.
-func (s *spares) pop() (ref *Ref, clean bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if ref := s.takeClean(); ref != nil {
-		return ref, true
+// pop returns a free object, clean if there is one, else a dirty one, or nil.
+func (l *freeList) pop() (obj *Object, clean bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if obj := l.takeClean(); obj != nil {
+		return obj, true
 	}
-	return s.takeAwaiting(), false
+	return l.takeDirty(), false
 }
 
-// popAwaiting returns an object that needs its reset, or nil.
-func (s *spares) popAwaiting() *Ref {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.takeAwaiting()
+// popDirty returns an object that needs its reset, or nil.
+func (l *freeList) popDirty() *Object {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.takeDirty()
 }
 
-// takeAwaiting is popAwaiting for a caller that holds mu.
-func (s *spares) takeAwaiting() *Ref {
+// takeDirty is popDirty for a caller that holds mu.
+func (l *freeList) takeDirty() *Object {
 	for {
-		head := s.awaiting.Load()
+		// (P3) Pop, under the mutex, so there is one popper at a time. While
+		// head is in the list its next does not change, and only this popper
+		// can take it out, so the compare-and-swap fails only because an
+		// object was pushed on top.
+		head := l.dirty.Load()
 		if head == nil {
 			return nil
 		}
-		if s.awaiting.CompareAndSwap(head, head.next) { // (P3) fails only because of a push
-			head.next = nil
+		if l.dirty.CompareAndSwap(head, head.next) { // (P3)
+			head.next = nil // a popped object must not keep others alive
 			return head
 		}
 	}
 }
 
-// count returns how many objects are clean and how many await their reset.
-func (s *spares) count() (clean, awaiting int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for ref := s.awaiting.Load(); ref != nil; ref = ref.next {
-		awaiting++
+// count returns how many objects are clean and how many are dirty.
+func (l *freeList) count() (clean, dirty int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for obj := l.dirty.Load(); obj != nil; obj = obj.next {
+		dirty++
 	}
-	return len(s.clean), awaiting
+	return len(l.clean), dirty
 }

@@ -1,4 +1,4 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"math/bits"
@@ -38,7 +38,7 @@ func buildCaller(t *testing.T, settings ...string) (program, decisions string) {
 // given to WithAcquire stays on the stack.
 func TestReadsInline(t *testing.T) {
 	_, decisions := buildCaller(t)
-	const caller, container = `(?m)^testdata/inline/caller\.go:\d+:\d+: `, `(?m)^(\./)?container\.go:\d+:\d+: `
+	const caller, container = `(?m)^testdata/inline/caller\.go:\d+:\d+: `, `(?m)^\S*container\.go:\d+:\d+: `
 	wants := map[string]string{
 		"Acquire in its caller":                 caller + `inlining call to poolswap\.\(\*Container\[.*\]\)\.Acquire$`,
 		"Release in its caller":                 caller + `inlining call to poolswap\.\(\*Container\[.*\]\)\.Release$`,

@@ -1,4 +1,4 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"maps"
@@ -13,28 +13,51 @@ import (
 // labelForm is how a step of the protocol is named, everywhere.
 var labelForm = regexp.MustCompile(`\([ABCGKLNPRSTU][0-9]\)`)
 
-// TestEveryStepIsNamedAlikeInSourceDocumentationAndModel compares the labels in
-// the sources with the headings of docs/internals.md that discharge them and
-// with the actions of the model: its statements, not remarks nor planted bugs.
-// What the model leaves out stands in a table of its README, under its label.
-func TestEveryStepIsNamedAlikeInSourceDocumentationAndModel(t *testing.T) {
-	source := labels(t, nil, "*.go", "*.s")
-	if len(source) < 20 {
-		t.Fatalf("only %d labels in the sources: %v", len(source), source)
+// argument matches the first line of a paragraph that discharges a step: its
+// label, what it is, and why it is sound.
+var argument = regexp.MustCompile(`(?m)^\s*// \([A-Z][0-9]\) [A-Z].*$`)
+
+// TestEveryStepIsArguedAndModelled compares the labels of statements with those
+// of the paragraphs beside them and with the actions of the model: its
+// statements, not remarks nor planted bugs. What the model leaves out stands in
+// a table of its README, under its label.
+func TestEveryStepIsArguedAndModelled(t *testing.T) {
+	step := regexp.MustCompile(`(?m)^\s*[^\s/].*// \([A-Z][0-9]\).*$`)
+	steps := labels(t, step, "*.go", "*.s")
+	if len(steps) < 20 {
+		t.Fatalf("only %d labels in the sources: %v", len(steps), steps)
 	}
-	heading := regexp.MustCompile(`(?m)^####.*$`)
-	if argued := labels(t, heading, "docs/internals.md"); !slices.Equal(source, argued) {
-		t.Errorf("labels in the sources: %v\nin the headings of docs/internals.md: %v", source, argued)
+	if argued := labels(t, argument, "*.go"); !slices.Equal(steps, argued) {
+		t.Errorf("labels of statements: %v\nof paragraphs that argue: %v", steps, argued)
 	}
 	statement := regexp.MustCompile(`(?m)^[ \t]*[^ \t/*#].*/\*.*$`)
-	modelled := labels(t, statement, "model/*.pml")
+	modelled := labels(t, statement, "../../model/*.pml")
 	row := regexp.MustCompile(`(?m)^\| \([A-Z][0-9]\) \|`)
-	left := labels(t, row, "model/README.md")
-	if both := slices.Sorted(slices.Values(slices.Concat(modelled, left))); !slices.Equal(source, both) {
-		t.Errorf("labels in the sources: %v\nin the model: %v\nand said to be left out of it: %v", source, modelled, left)
+	left := labels(t, row, "../../model/README.md")
+	if both := slices.Sorted(slices.Values(slices.Concat(modelled, left))); !slices.Equal(steps, both) {
+		t.Errorf("labels in the sources: %v\nin the model: %v\nand said to be left out of it: %v", steps, modelled, left)
 	}
 	if len(left) > 5 {
 		t.Errorf("the model leaves out %v", left)
+	}
+	for _, label := range labels(t, nil, "../../docs/*.md", "*.go", "*.s") {
+		if !slices.Contains(steps, label) {
+			t.Errorf("%s is spoken of, and no step has this label", label)
+		}
+	}
+}
+
+// TestEveryStepIsArguedOnce: two paragraphs under one label would drift apart.
+func TestEveryStepIsArguedOnce(t *testing.T) {
+	seen := map[string]string{}
+	for _, file := range sources(t, "*.go") {
+		for _, line := range argument.FindAllString(read(t, file), -1) {
+			label := labelForm.FindString(line)
+			if seen[label] != "" {
+				t.Errorf("%s is argued in %s and in %s", label, seen[label], file)
+			}
+			seen[label] = file
+		}
 	}
 }
 
@@ -42,20 +65,13 @@ func TestEveryStepIsNamedAlikeInSourceDocumentationAndModel(t *testing.T) {
 // file, says which step it is.
 func TestEveryTransitionHasALabel(t *testing.T) {
 	transition := regexp.MustCompile(`(?m)^.*(\.(Store|Swap|CompareAndSwap)|\blive\.Add)\(.*$`)
-	const closed = "s.current.Store(new(Ref))" // of closedSlot, at start-up
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	const closed = "s.current.Store(new(Object))" // of Closed, at start-up
 	found := 0
-	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") {
-			continue
-		}
+	for _, file := range sources(t, "*.go") {
 		for _, line := range transition.FindAllString(read(t, file), -1) {
 			line = strings.TrimSpace(line)
 			found++
-			if !labelForm.MatchString(line) && line != closed {
+			if !labelForm.MatchString(line) && !strings.HasPrefix(line, closed) {
 				t.Errorf("%s: no label: %s", file, line)
 			}
 		}
@@ -67,10 +83,10 @@ func TestEveryTransitionHasALabel(t *testing.T) {
 
 // TestTheAssemblyTakesTheStepsOfTheMethods compares the order of the labels.
 func TestTheAssemblyTakesTheStepsOfTheMethods(t *testing.T) {
-	assembly := read(t, "fast_amd64.s")
-	acquire, release, ok := strings.Cut(assembly, "TEXT ·release")
+	assembly := read(t, "read_amd64.s")
+	acquire, release, ok := strings.Cut(assembly, "TEXT ·Release")
 	if !ok {
-		t.Fatal("fast_amd64.s has no release")
+		t.Fatal("read_amd64.s has no release")
 	}
 	for _, routine := range []struct{ name, text, want string }{
 		{"acquire", acquire, "(A1) (A2) (A3) (A4) (A5)"},
@@ -82,26 +98,31 @@ func TestTheAssemblyTakesTheStepsOfTheMethods(t *testing.T) {
 	}
 }
 
+// sources returns the files that match one of the globs and are no tests.
+func sources(t *testing.T, globs ...string) (files []string) {
+	t.Helper()
+	for _, glob := range globs {
+		found, err := filepath.Glob(glob)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v, %d files", glob, err, len(found))
+		}
+		files = append(files, slices.DeleteFunc(found, func(name string) bool { return strings.HasSuffix(name, "_test.go") })...)
+	}
+	return files
+}
+
 // labels returns those in the files, sorted, each once; with within, only those
 // in what it matches.
 func labels(t *testing.T, within *regexp.Regexp, globs ...string) []string {
+	t.Helper()
 	found := make(map[string]bool)
-	for _, glob := range globs {
-		files, err := filepath.Glob(glob)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %v, %d files", glob, err, len(files))
+	for _, file := range sources(t, globs...) {
+		text := read(t, file)
+		if within != nil {
+			text = strings.Join(within.FindAllString(text, -1), "\n")
 		}
-		for _, file := range files {
-			if strings.HasSuffix(file, "_test.go") {
-				continue
-			}
-			text := read(t, file)
-			if within != nil {
-				text = strings.Join(within.FindAllString(text, -1), "\n")
-			}
-			for _, l := range labelForm.FindAllString(text, -1) {
-				found[l] = true
-			}
+		for _, l := range labelForm.FindAllString(text, -1) {
+			found[l] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(found))

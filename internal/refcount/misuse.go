@@ -1,51 +1,53 @@
-package poolswap
+package refcount
 
 import (
 	"fmt"
 	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// panicMisuse panics with the operation, the type, what is wrong and the
-// counts: of a Table "that is in the pool".
-func (r *Ref) panicMisuse(op, problem string) {
-	counters := r.counters.Load()
+// panicMisuse panics with the operation, the type, the problem ("that is in the
+// pool") and what is known of the object.
+func (o *Object) panicMisuse(op, problem string) {
+	counters := o.counters.Load()
+	generation := generationOf(counters.State.Load())
 	released := counters.Released()
-	acquired := counters.Acquired()
-	panic(fmt.Sprintf("poolswap: %s of a %s %s [acquired %d times, released %d times]",
-		op, r.pool.typeName, problem, acquired, released))
+	e := Excess{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generation, counters.Acquired(), released}
+	panic(fmt.Sprintf("poolswap: %s of a %s %s %s", op, e.Type, problem, e.known()))
 }
 
-// checkOwn panics unless ref, which has counters, is an object of this pool,
+// checkOwn panics unless obj, which has counters, is an object of this pool,
 // and no copy of one.
-func (p *recycler) checkOwn(ref *Ref, op string) {
-	if phaseOf(ref.counters.Load().State.Load()) == unborn { // then the fields of ref are another goroutine's
-		panic(fmt.Sprintf("poolswap: %s of a %s that another goroutine is publishing", op, p.typeName))
+func (p *Pool) checkOwn(obj *Object, op string) {
+	if phaseOf(obj.counters.Load().State.Load()) == unborn { // another goroutine writes the fields
+		panic(fmt.Sprintf("poolswap: %s of a %s that another goroutine is publishing", op, p.TypeName))
 	}
-	if ref.self != uintptr(unsafe.Pointer(ref)) {
-		panic(fmt.Sprintf("poolswap: %s of a copy of a %s (the value was copied after its first use; use the pointer that Get or Acquire returned)", op, p.typeName))
+	if obj.self != uintptr(unsafe.Pointer(obj)) {
+		panic(fmt.Sprintf("poolswap: %s of a copy of a %s (the value was copied after its first use; use the pointer that Get or Acquire returned)", op, p.TypeName))
 	}
-	if ref.pool != p {
-		ref.panicMisuse(op, "of another pool (a container takes and gives back objects of the pool that it was made with)")
+	if obj.pool != p {
+		obj.panicMisuse(op, "of another pool (a container takes and gives back objects of the pool that it was made with)")
 	}
 }
 
-// refuse panics for an object that update was given and cannot publish.
-func (s *slot) refuse(ref *Ref) {
+// refuse panics for an object that Update was given and cannot publish.
+func (s *Slot) refuse(obj *Object) {
 	const op = "Update"
-	switch phaseOf(ref.counters.Load().State.Load()) {
+	switch phaseOf(obj.counters.Load().State.Load()) {
 	case live:
-		if s.current.Load() == ref {
-			ref.panicMisuse(op, "that is current already (updated twice?)")
+		if s.current.Load() == obj {
+			obj.panicMisuse(op, "that is current already (updated twice?)")
 		}
-		ref.panicMisuse(op, "that is current in another container, or being published by another goroutine")
+		obj.panicMisuse(op, "that is current in another container, or being published by another goroutine")
 	case retiring, retired:
-		ref.panicMisuse(op, "that was replaced and is still held by readers (get a new one from the pool)")
+		obj.panicMisuse(op, "that was replaced and is still held by readers (get a new one from the pool)")
 	case free:
-		ref.panicMisuse(op, "that is in the pool (released before the update?)")
+		obj.panicMisuse(op, "that is in the pool (released before the update?)")
 	case lost:
-		ref.panicMisuse(op, "that the pool gave up after misuse, a panic in a hook, or a failed fence")
+		obj.panicMisuse(op, "that the pool gave up after misuse, a panic in a hook, or a failed fence")
 	default:
-		ref.panicMisuse(op, "that another goroutine is publishing or giving back")
+		obj.panicMisuse(op, "that another goroutine is publishing or giving back")
 	}
 }
 
@@ -59,4 +61,66 @@ func panicNotMade(op, typeName, constructor string, copied bool) {
 		panic(fmt.Sprintf("poolswap: %s of a copy of a %s (use the pointer that %s returned)", op, typeName, constructor))
 	}
 	panic(fmt.Sprintf("poolswap: %s of a zero %s (make it with %s)", op, typeName, constructor))
+}
+
+// Excess is what is known of an object that was released more often than it
+// was acquired. The caller that finds it is seldom the one that did it.
+type Excess struct {
+	Type       string  // of the user's object
+	Object     uintptr // its address, which later generations have too
+	Generation uint64  // how often the object had left the pool before
+	Acquired   uint64  // in all generations
+	Released   uint64
+}
+
+// String says what is wrong, for a panic or an error.
+func (e Excess) String() string {
+	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, or by a goroutine that did not acquire it?) %s",
+		e.Type, e.Released-e.Acquired, e.known())
+}
+
+// known lists what identifies an object and its counts.
+func (e Excess) known() string {
+	return fmt.Sprintf("[object %#x, generation %d, acquired %d times, released %d times]", e.Object, e.Generation, e.Acquired, e.Released)
+}
+
+// excess describes an over-release found in the generation of state.
+func (o *Object) excess(state, acquired, released uint64) *Excess {
+	return &Excess{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generationOf(state), acquired, released}
+}
+
+// overReleased is for a writer that found an over-release: it reports it, or
+// panics without Reports.
+func (p *Pool) overReleased(e Excess) {
+	if p.Reports == nil {
+		panic(e.String())
+	}
+	p.Reports.OverRelease(e)
+}
+
+// overReleasedByReader is overReleased for a reader, which never runs a
+// function of the user: a goroutine of its own reports.
+func (p *Pool) overReleasedByReader(e Excess) {
+	if p.Reports == nil {
+		panic(e.String())
+	}
+	seam.Go(func() { p.Reports.OverRelease(e) })
+}
+
+// refuseExcess is for a release of a lost object, which no check sums.
+func (o *Object) refuseExcess() {
+	counters := o.counters.Load()
+	_ = counters.HeavyFence() // if it fails, counts of the last instant may be missing
+	released := counters.Released()
+	acquired := counters.Acquired()
+	if int64(released-acquired) > 0 {
+		o.pool.overReleasedByReader(*o.excess(counters.State.Load(), acquired, released))
+	}
+}
+
+// fenceFailed reports that an object was given up because membarrier failed.
+func (p *Pool) fenceFailed(err error) {
+	if p.Reports != nil {
+		p.Reports.FenceFailed(fmt.Errorf("poolswap: membarrier failed: a %s is left to the garbage collector and new objects are counted the portable way: %w", p.TypeName, err))
+	}
 }

@@ -1,4 +1,4 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"strings"
@@ -6,12 +6,13 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 func TestACopiedContainerOrPoolIsRefused(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewContainer(pool, &table{value: 1})
-	dup, dupPool := copyOf(c), copyOf(pool)
+	dup, dupPool := pooltest.CopyOf(c), pooltest.CopyOf(pool)
 	for op, call := range map[string]func(){
 		"Update of a copy of a Container":    func() { dup.Update(&table{}) },
 		"GetNew of a copy of a Container":    func() { dup.GetNew() },
@@ -29,7 +30,7 @@ func TestACopiedContainerOrPoolIsRefused(t *testing.T) {
 		if strings.HasSuffix(op, "Container") {
 			maker = "NewContainer or NewEmptyContainer"
 		}
-		wantPanic(t, "poolswap: "+op+" (use the pointer that "+maker+" returned)", call)
+		pooltest.WantPanic(t, "poolswap: "+op+" (use the pointer that "+maker+" returned)", call)
 	}
 	c.WithAcquire(func(obj *table) {
 		if obj.value != 1 {
@@ -41,16 +42,16 @@ func TestACopiedContainerOrPoolIsRefused(t *testing.T) {
 // TestAnObjectInTwoContainersIsRetiredOnce is what stands between a forged
 // container and one object in two writers' hands.
 func TestAnObjectInTwoContainersIsRetiredOnce(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		obj := &table{value: 1}
 		c := poolswap.NewContainer(pool, obj)
 		forged := poolswap.NewEmptyContainer(pool)
-		poolswap.Forge(forged, obj)
+		slotOf(forged).Forge(objectOf(obj))
 
 		c.Update(&table{value: 2}) // obj has drained
-		text := panicOf(t, func() { forged.Update(&table{value: 3}) })
-		const want = "poolswap: Update of a *poolswap_test.table that was current here and is not any more (a copied Container?)"
+		text := pooltest.PanicOf(t, func() { forged.Update(&table{value: 3}) })
+		const want = "poolswap: Update of a *refcount_test.table that was current here and is not any more (a copied Container?)"
 		if !strings.HasPrefix(text, want) {
 			t.Errorf("panic text\n got: %s\nwant: %s …", text, want)
 		}
@@ -63,7 +64,7 @@ func TestAnObjectInTwoContainersIsRetiredOnce(t *testing.T) {
 // TestOfTwoUpdatesWithOneLiteralOneIsRefused runs under the race detector too,
 // which must find the refusal itself free of races.
 func TestOfTwoUpdatesWithOneLiteralOneIsRefused(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		c := newTableContainer(options)
 		for range 300 {
 			literal := &table{value: 7}

@@ -1,9 +1,10 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // scene is what every misuse of an object happens in: two containers that
@@ -62,7 +63,7 @@ func (s *scene) serves(inHand, retired int) {
 		}
 		c.Release(next)
 	}
-	stats := settled(s.t, s.pool, inHand)
+	stats := pooltest.Settled(s.t, s.pool, inHand)
 	if stats.Current != 2 || stats.Retired != retired {
 		s.t.Errorf("%d objects are current and %d retired, want 2 and %d: %+v", stats.Current, stats.Retired, retired, stats)
 	}
@@ -88,7 +89,7 @@ var objectMisuses = []struct {
 			s.c.Release(obj)
 			return func() { s.c.Release(obj) }
 		},
-		want: "Release of a *poolswap_test.table that is in the pool (released twice?) [acquired 1 times, released 1 times]",
+		want: "Release of a *refcount_test.table that is in the pool (released twice?) [generation 0, acquired 1 times, released 1 times]",
 	},
 	{
 		name: "Release of an object that was given back unpublished",
@@ -97,7 +98,7 @@ var objectMisuses = []struct {
 			s.pool.Release(obj)
 			return func() { s.pool.Release(obj) }
 		},
-		want: "Release of a *poolswap_test.table that is in the pool (released twice?) [acquired 0 times, released 0 times]",
+		want: "Release of a *refcount_test.table that is in the pool (released twice?) [generation 0, acquired 0 times, released 0 times]",
 	},
 	{
 		name: "two Releases too many, found when an Update drains the object",
@@ -110,17 +111,17 @@ var objectMisuses = []struct {
 			next.value = 1
 			return func() { s.c.Update(next) }
 		},
-		want: "Release of a *poolswap_test.table more often than it was acquired: 2 too many (released twice, or by a goroutine that did not acquire it?) [acquired 2 times, released 4 times]",
+		want: "Release of a *refcount_test.table more often than it was acquired: 2 too many (released twice, or by a goroutine that did not acquire it?) [generation 0, acquired 2 times, released 4 times]",
 		lost: 1, replaces: true,
 	},
 	{
 		name: "a Release too many, found by a late Release",
 		prepare: func(s *scene) func() {
 			obj := s.replaced(1)
-			poolswap.CountRelease(obj)
+			objectOf(obj).CountRelease()
 			return func() { s.c.Release(obj) }
 		},
-		want: "Release of a *poolswap_test.table more often than it was acquired: 1 too many (released twice, or by a goroutine that did not acquire it?) [acquired 1 times, released 2 times]",
+		want: "Release of a *refcount_test.table more often than it was acquired: 1 too many (released twice, or by a goroutine that did not acquire it?) [generation 0, acquired 1 times, released 2 times]",
 		lost: 1,
 	},
 	{
@@ -130,7 +131,7 @@ var objectMisuses = []struct {
 			s.stranger.Release(obj)
 			return func() { s.c.Release(obj) }
 		},
-		want: "Release of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [acquired 1 times, released 1 times]",
+		want: "Release of a *refcount_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [generation 0, acquired 1 times, released 1 times]",
 	},
 	{
 		name: "Update of an object of another pool",
@@ -139,17 +140,17 @@ var objectMisuses = []struct {
 			s.stranger.Release(obj)
 			return func() { s.c.Update(obj) }
 		},
-		want: "Update of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [acquired 1 times, released 1 times]",
+		want: "Update of a *refcount_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [generation 0, acquired 1 times, released 1 times]",
 	},
 	{
 		name:    "Refs of an object of another pool",
 		prepare: func(s *scene) func() { return func() { s.pool.Refs(s.stranger.Acquire()) } },
-		want:    "Refs of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [acquired 1 times, released 0 times]",
+		want:    "Refs of a *refcount_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [generation 0, acquired 1 times, released 0 times]",
 	},
 	{
 		name:    "Release of a literal that was never published",
 		prepare: func(s *scene) func() { return func() { s.c.Release(&table{value: 3}) } },
-		want:    "Release of a *poolswap_test.table that was never published (a literal? only Get, Acquire and Update make an object the pool's)",
+		want:    "Release of a *refcount_test.table that was never published (a literal? only Get, Acquire and Update make an object the pool's)",
 	},
 	{
 		name: "Update of the object that is current here",
@@ -158,7 +159,7 @@ var objectMisuses = []struct {
 			s.c.Release(obj)
 			return func() { s.c.Update(obj) }
 		},
-		want: "Update of a *poolswap_test.table that is current already (updated twice?) [acquired 2 times, released 2 times]",
+		want: "Update of a *refcount_test.table that is current already (updated twice?) [generation 0, acquired 2 times, released 2 times]",
 	},
 	{
 		name: "Update of an object that is current in another container",
@@ -167,7 +168,7 @@ var objectMisuses = []struct {
 			s.other.Release(obj)
 			return func() { s.c.Update(obj) }
 		},
-		want: "Update of a *poolswap_test.table that is current in another container, or being published by another goroutine [acquired 1 times, released 1 times]",
+		want: "Update of a *refcount_test.table that is current in another container, or being published by another goroutine [generation 0, acquired 1 times, released 1 times]",
 	},
 	{
 		name: "Update of an object that is in the pool",
@@ -176,7 +177,7 @@ var objectMisuses = []struct {
 			s.c.Release(obj)
 			return func() { s.c.Update(obj) }
 		},
-		want: "Update of a *poolswap_test.table that is in the pool (released before the update?) [acquired 0 times, released 0 times]",
+		want: "Update of a *refcount_test.table that is in the pool (released before the update?) [generation 0, acquired 0 times, released 0 times]",
 	},
 	{
 		name: "Update of an object that was replaced and is still held",
@@ -185,62 +186,62 @@ var objectMisuses = []struct {
 			s.c.Release(obj)
 			return func() { s.c.Update(obj) }
 		},
-		want:    "Update of a *poolswap_test.table that was replaced and is still held by readers (get a new one from the pool) [acquired 2 times, released 1 times]",
+		want:    "Update of a *refcount_test.table that was replaced and is still held by readers (get a new one from the pool) [generation 0, acquired 2 times, released 1 times]",
 		retired: 1,
 	},
 	{
 		name: "Update of an object that the pool gave up",
 		prepare: func(s *scene) func() {
 			obj := s.replaced(1)
-			poolswap.CountRelease(obj)
-			_ = panicOf(s.t, func() { s.c.Release(obj) })
+			objectOf(obj).CountRelease()
+			_ = pooltest.PanicOf(s.t, func() { s.c.Release(obj) })
 			return func() { s.c.Update(obj) }
 		},
-		want: "Update of a *poolswap_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [acquired 1 times, released 2 times]",
+		want: "Update of a *refcount_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [generation 0, acquired 1 times, released 2 times]",
 		lost: 1,
 	},
 	{
 		name: "Release of an object that was given up",
 		prepare: func(s *scene) func() {
 			obj := s.replaced(1)
-			poolswap.CountRelease(obj)
-			_ = panicOf(s.t, func() { s.c.Release(obj) })
+			objectOf(obj).CountRelease()
+			_ = pooltest.PanicOf(s.t, func() { s.c.Release(obj) })
 			return func() { s.c.Release(obj) }
 		},
-		want: "Release of a *poolswap_test.table that the pool gave up, and that was released too often, here or elsewhere: 2 too many (released twice?) [acquired 1 times, released 3 times]",
+		want: "Release of a *refcount_test.table more often than it was acquired: 2 too many (released twice, or by a goroutine that did not acquire it?) [generation 0, acquired 1 times, released 3 times]",
 		lost: 1,
 	},
 	{
 		name: "Update of a copy",
 		prepare: func(s *scene) func() {
 			obj := s.c.GetNew()
-			return func() { s.c.Update(copyOf(obj)) }
+			return func() { s.c.Update(pooltest.CopyOf(obj)) }
 		},
-		want:   "Update of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
+		want:   "Update of a copy of a *refcount_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
 		inHand: 1,
 	},
 	{
 		name: "Release of a copy of an object that was replaced",
 		prepare: func(s *scene) func() {
-			dup := copyOf(s.replaced(1))
+			dup := pooltest.CopyOf(s.replaced(1))
 			return func() { s.c.Release(dup) }
 		},
-		want:    "Release of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
+		want:    "Release of a copy of a *refcount_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
 		retired: 1,
 	},
 	{
 		name: "Refs of a copy",
 		prepare: func(s *scene) func() {
 			obj := s.pool.Get()
-			return func() { s.pool.Refs(copyOf(obj)) }
+			return func() { s.pool.Refs(pooltest.CopyOf(obj)) }
 		},
-		want:   "Refs of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
+		want:   "Refs of a copy of a *refcount_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
 		inHand: 1,
 	},
 }
 
 func TestMisuseOfAnObjectIsRefusedAndCostsNothingElse(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.Discard = func(*table) {} // so that no object is in the overflow
 		for _, misuse := range objectMisuses {
 			t.Run(misuse.name, func(t *testing.T) {
@@ -248,7 +249,7 @@ func TestMisuseOfAnObjectIsRefusedAndCostsNothingElse(t *testing.T) {
 				call := misuse.prepare(s)
 				before, was := s.pool.Stats(), s.c.Acquire()
 				s.c.Release(was)
-				wantPanic(t, "poolswap: "+misuse.want, call)
+				pooltest.WantPanic(t, "poolswap: "+misuse.want, call)
 
 				now := s.c.Acquire()
 				s.c.Release(now)

@@ -1,4 +1,4 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"runtime"
@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
@@ -29,7 +30,7 @@ func TestProcessorsBeyondTheStripes(t *testing.T) {
 		t.Skip("this build does not count by processors")
 	}
 	withProcs(t)
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		runtime.GOMAXPROCS(1)
 		stripes := seam.Stripes()
 		pool := newTablePool(options)
@@ -52,8 +53,8 @@ func TestProcessorsBeyondTheStripes(t *testing.T) {
 				}
 			})
 		}
-		eventually(t, "the overflow has counted", func() bool {
-			acquired, released := poolswap.CountsOf(obj, stripes)
+		pooltest.Eventually(t, "the overflow has counted", func() bool {
+			acquired, released := objectOf(obj).CountsOf(stripes)
 			return acquired > 0 && released > 0
 		})
 		stop.Store(true)
@@ -63,7 +64,7 @@ func TestProcessorsBeyondTheStripes(t *testing.T) {
 		}
 		var acquired, released uint64
 		for k := range stripes + 1 {
-			a, r := poolswap.CountsOf(obj, k)
+			a, r := objectOf(obj).CountsOf(k)
 			acquired, released = acquired+a, released+r
 		}
 		if acquired != acquires.Load() || released != releases.Load() {
@@ -80,7 +81,7 @@ func TestProcessorsBeyondTheStripes(t *testing.T) {
 // them back on one.
 func TestFewerProcessorsThanBefore(t *testing.T) {
 	withProcs(t)
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		runtime.GOMAXPROCS(4 * runtime.NumCPU())
 		pool := newTablePool(options)
 		obj := &table{value: 1}
@@ -98,7 +99,7 @@ func TestFewerProcessorsThanBefore(t *testing.T) {
 			}
 			c.Release(obj)
 		}
-		if s := settled(t, pool, 0); s.Spares != 1 {
+		if s := pooltest.Settled(t, pool, 0); s.Spares != 1 {
 			t.Errorf("%+v", s)
 		}
 	})
@@ -109,7 +110,7 @@ func TestFewerProcessorsThanBefore(t *testing.T) {
 // processors at that moment.
 func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
 	withProcs(t)
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.Discard = func(*table) {}
 		pool := newTablePool(options)
 		first := pool.Get()
@@ -150,7 +151,7 @@ func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
 		stop.Store(true)
 		people.Wait()
 		c.Update(nil)
-		s := settled(t, pool, 0)
+		s := pooltest.Settled(t, pool, 0)
 		if s.Current != 0 || s.Retired != 0 || s.Lost != 0 || s.Updates < 10 {
 			t.Errorf("in the end: %+v", s)
 		}
@@ -164,7 +165,7 @@ func TestOneProcessorCountsOnItsStripe(t *testing.T) {
 		t.Skip("this build does not count by processors")
 	}
 	withProcs(t)
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		obj := &table{value: 1}
 		c := poolswap.NewContainer(pool, obj)
@@ -175,7 +176,7 @@ func TestOneProcessorCountsOnItsStripe(t *testing.T) {
 		for range 3 {
 			c.Release(obj)
 		}
-		if acquired, released := poolswap.CountsOf(obj, 0); acquired != 5 || released != 3 {
+		if acquired, released := objectOf(obj).CountsOf(0); acquired != 5 || released != 3 {
 			t.Errorf("%d and %d are counted on stripe 0, want 5 and 3", acquired, released)
 		}
 	})

@@ -1,6 +1,6 @@
 //go:build linux && amd64 && !purego && !race && !poolswapsched
 
-package poolswap
+package refcount
 
 import (
 	"unsafe"
@@ -9,41 +9,69 @@ import (
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// acquire is slot.acquire, and release is recycler.release, in assembly for
-// the one case that matters: the container is not empty and nothing is being
-// replaced. In every other case they continue in those methods: an acquire that
-// has counted undoes that first, and a release that has counted goes on where
-// (R4) ends. The methods are the reference; the labels are the same.
+// Acquire is Slot.acquire, and Release is Pool.Release, in assembly for the
+// case that matters: the slot is not empty and nothing is being replaced. In
+// every other case they continue in those methods: an acquire that has counted
+// undoes that first, and a release that has counted goes on where (R4) ends.
+// The labels are the same and so are the arguments.
 //
-// What the assembly saves is the pin. The runtime never preempts a goroutine
-// inside an assembly function (to its asynchronous preemption such code is not
-// a safe point, and a NOSPLIT function has no other), so from its first
-// instruction to its last nobody else runs on this P, and no word of the
-// runtime need be written to make it so. The order of loads and stores is the
-// order of the instructions, whatever compiler and flags the rest was built
-// with.
+// What the assembly saves is the pin. The runtime does not preempt a goroutine
+// inside an assembly function: cooperative preemption happens in function
+// prologues, and a NOSPLIT function has none; asynchronous preemption happens
+// at safe points, and the runtime takes no instruction of assembly for one. So
+// the P that the first instructions look up belongs to this goroutine until the
+// last, and no word of the runtime need be written to make it so.
+//
+// That is also what makes plain increments possible: no other goroutine runs
+// on this P in between, so none writes the stripe. The methods increment the
+// same stripe atomically, pinned to the same P, so the two never meet in time.
+// The order of loads and stores is the order of the instructions.
+//
+// The collector cannot scan the stack in between either, so pointers may live
+// in registers unseen. What outlives the function, the object that was counted
+// on in vain, goes into a result slot whose type is a pointer.
 
-// acquire's first result says nothing. Its place is where the assembly puts the
-// object that it counted on in vain, for acquireOn, whose argument it is.
-func acquire(s *slot) (failed *Ref, obj unsafe.Pointer)
+// Acquire returns the user's current object, counted, or nil. The first result
+// is a spill slot for acquireFallback's argument.
+func Acquire(s *Slot) (failed *Object, obj unsafe.Pointer)
 
-func release(s *slot, obj unsafe.Pointer)
+// Release gives back one reference to the user's object obj.
+func Release(s *Slot, obj unsafe.Pointer)
 
-// Where the number of the P is, as the assembly finds it: the word at gM in the
-// goroutine's descriptor points to that of its thread, the word at mP in that
-// to that of its P, which begins with the number.
+// Offsets of the number of the P, as the assembly finds it: the word at gM in
+// the goroutine's descriptor points to that of its thread, the word at mP in
+// that to that of its P, which begins with the number.
 const (
 	gM = 48
 	mP = 208
 )
 
-// direct tells whether the runtime has these where it is said here. If not, as
-// with a later version of Go, everything goes through the methods: each
-// container says so in its slot, where the assembly looks.
-var direct = func() bool {
-	m, p := seam.WhereP()
+// useAsm tells whether this version of Go has these words at these offsets. If
+// not, every read goes through the methods: slower, and as right. Each Slot
+// says so in a word that the assembly reads.
+var useAsm = func() bool {
+	m, p := seam.ProcIDOffsets()
 	return m == gM && p == mP
 }()
+
+// UsesAsm reports whether new slots are read through the assembly.
+func UsesAsm() bool { return useAsm }
+
+// DisableAsm is for tests: slots made before restore is called are read
+// through the methods.
+func DisableAsm() (restore func()) {
+	was := useAsm
+	useAsm = false
+	return func() { useAsm = was }
+}
+
+// ReadPath says which code reads run in this process, and why.
+func ReadPath() string {
+	if useAsm {
+		return "assembly"
+	}
+	return "methods (this version of Go is not known to the assembly)"
+}
 
 // Constants for the assembler.
 const (
@@ -56,17 +84,18 @@ const (
 	countersShift    = stripe.StripeShift
 )
 
-// acquireOn, releaseOn and releaseLate are where the assembly goes on.
+// acquireFallback, releaseFallback and releaseLate are where the assembly
+// continues.
 
-func acquireOn(s *slot, failed *Ref) unsafe.Pointer {
+func acquireFallback(s *Slot, failed *Object) unsafe.Pointer {
 	if failed != nil {
-		failed.overtaken()
+		failed.validationFailed()
 	}
 	return s.acquire()
 }
 
-func releaseOn(s *slot, obj unsafe.Pointer) { s.pool.release(obj, s.offset) }
+func releaseFallback(s *Slot, obj unsafe.Pointer) { s.pool.Release(obj, s.offset) }
 
-func releaseLate(s *slot, obj unsafe.Pointer) {
-	(*Ref)(unsafe.Add(obj, s.offset)).releasedLate()
+func releaseLate(s *Slot, obj unsafe.Pointer) {
+	(*Object)(unsafe.Add(obj, s.offset)).releaseRetired()
 }

@@ -18,53 +18,53 @@
 	CMOVQGT	tmp, k \
 	SHLQ	$const_countersShift, k
 
-// func acquire(s *slot) (failed *Ref, obj unsafe.Pointer)
-TEXT ·acquire(SB), NOSPLIT, $0-24
+// func Acquire(s *Slot) (failed *Object, obj unsafe.Pointer)
+TEXT ·Acquire(SB), NOSPLIT, $0-24
 	MOVQ	s+0(FP), AX
-	CMPQ	AX, slot_direct(AX) // not so in a copy, either
+	CMPQ	AX, Slot_useAsm(AX) // a copy has another address
 	JNE	on
 	PNUMBER(CX)                             // (A1)
-	MOVQ	slot_current(AX), BX            // (A2)
+	MOVQ	Slot_current(AX), BX            // (A2)
 	TESTQ	BX, BX
 	JEQ	on
-	MOVQ	Ref_counters(BX), SI
+	MOVQ	Object_counters(BX), SI
 	CMPQ	CX, const_countersPlain(SI)
 	JCC	atomically
 	SHLQ	$const_countersShift, CX
 	INCQ	const_countersAcquired(SI)(CX*1) // (A3)
 validate:
-	CMPQ	BX, slot_current(AX)            // (A4)
+	CMPQ	BX, Slot_current(AX)            // (A4)
 	JNE	undo
-	SUBQ	slot_offset(AX), BX
+	SUBQ	Slot_offset(AX), BX
 	MOVQ	BX, obj+16(FP)
 	RET
-atomically: // the portable way, or no stripe for this P
+atomically: // portable counters, or no stripe for this P
 	STRIPE(CX, SI, DX)
 	LOCK
 	INCQ	const_countersAcquired(SI)(CX*1)
 	JMP	validate
 undo:
-	LOCK // no harm on the asymmetric way, where the stripe is this P's
+	LOCK // harmless with plain counters: the stripe belongs to this P
 	INCQ	const_countersReleased(SI)(CX*1) // (A5)
 	MOVQ	BX, failed+8(FP)
-	JMP	·acquireOn(SB)
+	JMP	·acquireFallback(SB)
 on:
 	MOVQ	$0, failed+8(FP)
-	JMP	·acquireOn(SB)
+	JMP	·acquireFallback(SB)
 
-// func release(s *slot, obj unsafe.Pointer)
-TEXT ·release(SB), NOSPLIT, $0-16
+// func Release(s *Slot, obj unsafe.Pointer)
+TEXT ·Release(SB), NOSPLIT, $0-16
 	MOVQ	s+0(FP), AX
-	CMPQ	AX, slot_direct(AX)
+	CMPQ	AX, Slot_useAsm(AX)
 	JNE	on
 	MOVQ	obj+8(FP), BX
 	TESTQ	BX, BX
 	JEQ	on
-	ADDQ	slot_offset(AX), BX
-	MOVQ	slot_pool(AX), DX
-	CMPQ	DX, Ref_pool(BX)
+	ADDQ	Slot_offset(AX), BX
+	MOVQ	Slot_pool(AX), DX
+	CMPQ	DX, Object_pool(BX)
 	JNE	on
-	MOVQ	Ref_counters(BX), SI
+	MOVQ	Object_counters(BX), SI
 	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R1)
 	JNE	on
 	PNUMBER(CX)                             // (R2)
@@ -84,4 +84,4 @@ atomically:
 late:
 	JMP	·releaseLate(SB)
 on:
-	JMP	·releaseOn(SB)
+	JMP	·releaseFallback(SB)

@@ -1,6 +1,6 @@
 //go:build linux && amd64 && !purego && !race && !poolswapsched
 
-package poolswap_test
+package refcount_test
 
 import (
 	"runtime"
@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/refcount"
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
 // TestTheAssemblyCountsOnTheStripeOfItsP pins goroutines to their P the way
 // the methods do and looks where the assembly counts meanwhile.
 func TestTheAssemblyCountsOnTheStripeOfItsP(t *testing.T) {
-	if !poolswap.HasAssembly() {
+	if !refcount.UsesAsm() {
 		t.Fatal("the assembly is not in use: the P is elsewhere in this version of Go; see gM and mP")
 	}
 	c := newTableContainer(poolswap.Options[table]{})
@@ -25,11 +26,11 @@ func TestTheAssemblyCountsOnTheStripeOfItsP(t *testing.T) {
 		wg.Go(func() {
 			for range 1000 {
 				k := seam.Pin()
-				beforeA, beforeR := poolswap.CountsOf(obj, k)
+				beforeA, beforeR := objectOf(obj).CountsOf(k)
 				same := c.Acquire()
-				betweenA, betweenR := poolswap.CountsOf(obj, k)
+				betweenA, betweenR := objectOf(obj).CountsOf(k)
 				c.Release(same)
-				afterA, afterR := poolswap.CountsOf(obj, k)
+				afterA, afterR := objectOf(obj).CountsOf(k)
 				seam.Unpin()
 				if betweenA != beforeA+1 || betweenR != beforeR || afterA != beforeA+1 || afterR != beforeR+1 {
 					t.Errorf("on P %d acquired went %d %d %d and released %d %d %d", k,

@@ -1,219 +1,158 @@
-package poolswap
+package refcount
 
 import (
 	"fmt"
-	"sync"
-	"unsafe"
-	"weak"
+	"runtime/debug"
 
 	"github.com/poolswap/poolswap/internal/seam"
-	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// recycler is the engine of a [Pool]: where free objects are, and who makes,
-// resets and discards them. It runs the user's functions with no lock held and
-// never on a reader.
-type recycler struct {
-	factory  func() *Ref
-	reset    func(*Ref) bool // nil: nothing to do
-	discard  func(*Ref)      // nil: the garbage collector does it
-	report   func(error)     // nil: nobody listens
-	typeName string
-	portable bool
-	maxLive  int // 0: no limit
+// This file is what becomes of a free object: reset it, keep it or drop it. A
+// writer does this itself. A reader pushes the object onto the dirty list and
+// the sweeper does it: a goroutine that runs only while dirty objects exist.
 
-	known    known
-	spares   spares
-	overflow sync.Pool // of *Ref: clean objects beyond the spares, until the next collections
-
-	sweeping  seam.Bool // a sweeper runs, or is about to
-	sweepFunc func()    // p.sweep, made once so that starting it does not allocate
-
-	self  *recycler // tells a copied pool from the original
-	tally tally
-}
-
-// get returns a private object.
-func (p *recycler) get() (*Ref, error) {
-	for {
-		ref, clean := p.spares.pop() // (G1) ownership passes to this call
-		if ref == nil {
-			if ref, clean = p.overflow.Get().(*Ref); ref == nil { // (G1) as well
-				return p.create()
-			}
-		}
-		if !clean {
-			if !p.scrub(ref) {
-				continue
-			}
-			if p.spares.limit == 0 { // as the sweeper would have done, had it come first
-				p.drop(ref)
-				continue
-			}
-		}
-		state := &ref.counters.Load().State
-		state.Store(in(state.Load()+nextLife, private)) // (G2) a new life: sums of earlier ones cannot end it
-		return ref, nil
+// recycle resets a free object that the caller owns, and keeps or drops it.
+func (p *Pool) recycle(obj *Object) {
+	if p.tryReset(obj) {
+		p.keep(obj)
 	}
 }
 
-// create returns a private object that the factory made.
-func (p *recycler) create() (*Ref, error) {
-	if !p.tally.reserve(p.maxLive) { // (G3) counted before it exists
-		return nil, ErrLimit
-	}
-	made := false
-	defer func() {
-		if !made { // the factory panicked, or what it returned was refused
-			p.tally.gone()
-		}
-	}()
-	ref := p.factory()
-	if ref == nil {
-		panic(fmt.Sprintf("poolswap: the factory of the pool of %s returned nil", p.typeName))
-	}
-	if !p.attach(ref) && !p.revive(ref) {
-		p.checkOwn(ref, "Get")
-		ref.panicMisuse("Get", "that is in use (the factory returned the same object twice?)")
-	}
-	made = true
-	p.tally.created.Add(1)
-	return ref, nil
-}
-
-// adopt makes ref, an object that did not come from a pool, this pool's.
-func (p *recycler) adopt(ref *Ref) {
-	if p.attach(ref) {
-		p.tally.born()
-		p.tally.adopted.Add(1)
-	}
-}
-
-// renew takes back an object that the pool had discarded.
-func (p *recycler) renew(ref *Ref) bool {
-	if !p.revive(ref) {
-		return false
-	}
-	p.tally.born()
-	p.tally.adopted.Add(1)
-	return true
-}
-
-// attach gives a new object its counters and makes it private. It reports
-// false for an object that has counters already, and panics for one that had.
-func (p *recycler) attach(ref *Ref) bool {
-	counters := stripe.New(p.portable)
-	counters.State.Store(uint64(unborn))             // (N1) before anybody sees them
-	if !ref.counters.CompareAndSwap(nil, counters) { // (N1) of two that bring it one goes on
-		return false
-	}
-	if had := p.known.add(ref, counters); had != nil {
-		p.restore(ref, had)
-		panic(fmt.Sprintf("poolswap: the Ref of a %s was overwritten after the pool had handed it out (by *t = T{…}? assign to the other fields)", p.typeName))
-	}
-	p.restore(ref, counters)
-	seam.AddCleanup(ref, remains.settle, remains{weak.Make(p), weak.Make(ref), counters})
-	counters.State.Store(uint64(private)) // (N2) from here on the fields of ref are constant
-	return true
-}
-
-// restore writes all of a Ref that belongs to this pool.
-func (p *recycler) restore(ref *Ref, counters *stripe.Counters) {
-	ref.pool = p
-	ref.self = uintptr(unsafe.Pointer(ref))
-	ref.counters.Store(counters) // (N2) what it is already, unless somebody overwrote it
-}
-
-// revive begins a new life of a discarded object of this pool, as private.
-func (p *recycler) revive(ref *Ref) bool {
-	state := &ref.counters.Load().State
-	now := state.Load()
-	return phaseOf(now) == discarded && ref.pool == p && ref.self == uintptr(unsafe.Pointer(ref)) &&
-		state.CompareAndSwap(now, in(now+nextLife, private)) // (N3) of two that bring it one goes on
-}
-
-// recycle resets a free object that the caller owns and keeps or drops it.
-func (p *recycler) recycle(ref *Ref) {
-	if p.scrub(ref) {
-		p.keep(ref)
-	}
-}
-
-// scrub resets a free object that the caller owns and reports whether it may be
-// used again. If not it is gone: discarded, or lost to a panic.
-func (p *recycler) scrub(ref *Ref) bool {
-	if p.reset == nil {
+// tryReset resets a free object that the caller owns and reports whether it
+// may be used again. If not it is gone: discarded, or lost to a panic.
+func (p *Pool) tryReset(obj *Object) bool {
+	if p.Reset == nil {
 		return true
 	}
-	clean := p.runReset(ref)
+	clean := p.runReset(obj)
 	if !clean {
-		p.drop(ref)
+		p.drop(obj)
 	}
 	return clean
 }
 
-// runReset returns what reset returns. The object is lost if it does not.
-func (p *recycler) runReset(ref *Ref) (clean bool) {
-	counters := ref.counters.Load()
+// runReset returns what reset returns. If reset does not return, the object is
+// lost and the panic or Goexit goes on.
+func (p *Pool) runReset(obj *Object) (clean bool) {
+	counters := obj.counters.Load()
 	returned := false
-	p.tally.resetting.Add(1)
+	p.stats.resetting.Add(1)
 	defer func() {
-		p.tally.resetting.Add(-1)
+		p.stats.resetting.Add(-1)
 		if !returned {
-			counters.State.Store(in(counters.State.Load(), lost)) // (L3) nobody else has it
-			p.tally.lost.Add(1)
-			p.tally.gone()
+			// (L3) Its reset did not return. A store will do: the object
+			// belongs to this goroutine alone, and is in no list.
+			counters.State.Store(withPhase(counters.State.Load(), lost)) // (L3)
+			p.stats.lost.Add(1)
+			p.stats.removeLive()
 		}
 	}()
-	clean = p.reset(ref)
-	if ref.counters.Load() != counters {
-		p.restore(ref, counters)
-		panic(fmt.Sprintf("poolswap: reset of a %s overwrote its Ref (by *t = T{…}? assign to the other fields)", p.typeName))
+	clean = p.Reset(obj)
+	if obj.counters.Load() != counters {
+		p.restore(obj, counters)
+		panic(fmt.Sprintf("poolswap: reset of a %s overwrote its Ref (by *t = T{…}? assign to the other fields)", p.TypeName))
 	}
 	returned = true
 	return clean
 }
 
-// keep puts a clean object where get finds it, or drops it.
-func (p *recycler) keep(ref *Ref) {
+// keep puts a clean object where Get finds it, or drops it.
+func (p *Pool) keep(obj *Object) {
 	switch {
-	case p.spares.pushClean(ref): // (K1) ownership passes to whoever pops it
-	case p.discard == nil && p.maxLive == 0 && p.spares.limit > 0:
-		p.overflow.Put(ref) // (K2) or gets it from there
+	// (K1) Among the spares, under the mutex of the free list, if there is
+	// room. Ownership passes to the caller that pops it, (G1).
+	case p.free.pushClean(obj): // (K1)
+
+	// (K2) In the overflow, a sync.Pool, which passes it to at most one Get or
+	// leaves it to the collector; then the cleanup settles the stats. Objects
+	// that the user wants discarded, or that count towards a limit, do not go
+	// there: they must not vanish without Discard, or stay where Get cannot
+	// find them.
+	case p.Discard == nil && p.MaxLive == 0 && p.free.limit > 0:
+		p.overflow.Put(obj) // (K2)
 	default:
-		p.drop(ref)
+		p.drop(obj)
 	}
 }
 
-// drop lets go of a free object for good. It is live, with what it owns, until
-// discard has returned or panicked.
-func (p *recycler) drop(ref *Ref) {
-	state := &ref.counters.Load().State
-	state.Store(in(state.Load(), discarded)) // (K3) before discard, which may pass it on
-	p.tally.resetting.Add(1)
+// drop lets a free object leave the pool. It counts as live, with what it
+// owns, until discard has returned or panicked.
+func (p *Pool) drop(obj *Object) {
+	// (K3) Dropped. A store will do: no other goroutine writes the state of a
+	// free object that is in no list. It comes before Discard, which may pass
+	// the object on to a caller that brings it back, (N3). Late readers may
+	// still count on it and undo; the counters stay.
+	state := &obj.counters.Load().State
+	state.Store(withPhase(state.Load(), discarded)) // (K3)
+	p.stats.resetting.Add(1)
 	defer func() {
-		p.tally.resetting.Add(-1)
-		p.tally.discarded.Add(1)
-		p.tally.gone()
+		p.stats.resetting.Add(-1)
+		p.stats.discarded.Add(1)
+		p.stats.removeLive()
 	}()
-	if p.discard != nil {
-		p.discard(ref)
+	if p.Discard != nil {
+		p.Discard(obj)
 	}
 }
 
-// trim drops every clean object.
-func (p *recycler) trim() {
-	for ref := p.spares.popClean(); ref != nil; ref = p.spares.popClean() {
-		p.drop(ref)
+// Trim drops every clean object.
+func (p *Pool) Trim() {
+	for obj := p.free.popClean(); obj != nil; obj = p.free.popClean() {
+		p.drop(obj)
 	}
-	for ref, _ := p.overflow.Get().(*Ref); ref != nil; ref, _ = p.overflow.Get().(*Ref) {
-		p.drop(ref)
+	for obj, _ := p.overflow.Get().(*Object); obj != nil; obj, _ = p.overflow.Get().(*Object) {
+		p.drop(obj)
 	}
 }
 
-// tell reports what no caller can be told of.
-func (p *recycler) tell(err error) {
-	if p.report != nil {
-		p.report(err)
+// enqueueReset takes a free object from a reader, which must not run reset,
+// and makes sure that a sweeper comes.
+func (p *Pool) enqueueReset(obj *Object) {
+	p.free.pushDirty(obj)
+
+	// (P2) Start a sweeper. The push is before it. If the flag was down, this
+	// reader raises it and starts the one sweeper. Starting it allocates
+	// nothing, since sweepFunc exists already.
+	if p.sweeping.CompareAndSwap(false, true) { // (P2)
+		seam.Go(p.sweepFunc)
+	}
+}
+
+// sweep resets dirty objects and ends when none is left. If a hook panics or
+// calls Goexit, the flag stays up and another sweeper carries on with the
+// other objects: the loss is one object.
+func (p *Pool) sweep() {
+	ended := false
+	defer func() {
+		if ended {
+			return
+		}
+		if p.Reports != nil {
+			if value := recover(); value != nil {
+				seam.Go(p.sweepFunc)
+				p.Reports.HookPanic(value, debug.Stack())
+				return
+			}
+		}
+		seam.Go(p.sweepFunc)
+	}()
+	for {
+		for obj := p.free.popDirty(); obj != nil; obj = p.free.popDirty() {
+			p.recycle(obj)
+		}
+
+		// (P4) Lower the flag, and look at the list once more. A reader pushes
+		// and then tries the flag. In the one order of these atomics: if it
+		// tries after the flag was lowered, it or another reader raises it,
+		// and a sweeper looks after the push. If it tries before, its push is
+		// before this last look, which sees the object, or finds that another
+		// popper took it. So no object waits without a sweeper to come. If
+		// this sweeper cannot raise the flag again, another reader has, and
+		// its sweeper takes over.
+		p.sweeping.Store(false)                                                    // (P4)
+		if p.free.dirty.Load() == nil || !p.sweeping.CompareAndSwap(false, true) { // (P4)
+			ended = true
+			return
+		}
 	}
 }

@@ -1,6 +1,6 @@
 //go:build poolswapsched
 
-package poolswap_test
+package refcount_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/refcount"
 	"github.com/poolswap/poolswap/internal/sched"
 	"github.com/poolswap/poolswap/internal/stripe"
 )
@@ -58,10 +59,10 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 		l.dropped++
 	}
 	l.pool = poolswap.NewPoolWithOptions(l.make, l.reset, options)
-	l.pool.Shared(w.Label)
+	poolOf(l.pool).Shared(w.Label)
 	for i := range containers {
 		c := &watched{Container: poolswap.NewEmptyContainer(l.pool), name: "container" + strconv.Itoa(i)}
-		w.Label(c.Part(), c.name+".current")
+		w.Label(unsafe.Pointer(slotOf(c.Container).Current()), c.name+".current")
 		l.containers = append(l.containers, c)
 		l.update(c, l.get())
 	}
@@ -93,7 +94,7 @@ func (l *lab) failFence() {
 // notes stands for all that the promises are judged by, and for what the pool
 // has under its mutex.
 func (l *lab) notes() uint64 {
-	retired, discarded := l.pool.Accounts()
+	retired, discarded := poolOf(l.pool).RetiredAndDiscarded()
 	h := sched.Mix(retired, discarded)
 	h = sched.Mix(sched.Mix(h, uint64(l.refused)), uint64(l.dropped))
 	for _, c := range l.containers {
@@ -103,7 +104,9 @@ func (l *lab) notes() uint64 {
 		h = sched.Mix(sched.Mix(h, s.in.id()), uint64(s.version))
 		h = sched.Mix(h, sched.Mix(uint64(s.holders), bit(s.free)))
 	}
-	l.pool.Guarded(func(s *specimen) { h = sched.Mix(h, s.id()) })
+	poolOf(l.pool).Guarded(func(o *refcount.Object) {
+		h = sched.Mix(h, (*specimen)(unsafe.Pointer(o)).id())
+	})
 	return h
 }
 
@@ -151,7 +154,7 @@ func (l *lab) literal() *specimen {
 	s := &specimen{name: string(rune('A' + len(l.all)))}
 	l.all = append(l.all, s)
 	l.Name(unsafe.Pointer(s), s.name)
-	l.Label(l.pool.SetOnceOf(s), s.name+".counters")
+	l.Label(objectOf(s).SetOnce(), s.name+".counters")
 	return s
 }
 
@@ -183,8 +186,8 @@ func (l *lab) got(s *specimen) {
 		l.Fail("Get returned %s, which is in use", s.name)
 	}
 	s.free = false
-	l.Label(l.pool.StateOf(s), s.name+".state")
-	stripes, of := l.pool.CountersOf(s)
+	l.Label(objectOf(s).State(), s.name+".state")
+	stripes, of := objectOf(s).Counters()
 	l.Counters(s.name, stripes, of)
 }
 
@@ -210,7 +213,7 @@ func (l *lab) acquire(c *watched) *specimen {
 	l.Reads(c.id())
 	l.Know(uint64(done))
 	var s *specimen
-	l.Call("(*slot).acquire", func() { s = c.Acquire() })
+	l.Call("(*Slot).acquire", func() { s = c.Acquire() })
 	l.judge(c, s, done)
 	return s
 }
@@ -271,7 +274,7 @@ func (l *lab) check() {
 	}
 	stats := l.pool.Stats()
 	live := len(l.all) - l.dropped + l.revived - int(stats.Lost)
-	if stats.Live != live || stats.Retired != 0 || stats.Awaiting != 0 ||
+	if stats.Live != live || stats.Retired != 0 || stats.PendingReset != 0 ||
 		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped {
 		l.Fail("%d specimens, %d current, and in the end %+v", live, current, stats)
 	}

@@ -1,16 +1,17 @@
-package poolswap
+package refcount
 
 import (
 	"sync/atomic"
 
 	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// tally counts what [Stats] shows. None of it is written by a read that meets
-// no update, and the protocol never looks at it, but for live under a limit.
-type tally struct {
-	live      seam.Uint64 // objects that exist and are not discarded or lost
-	resetting atomic.Int64
+// stats counts events. A read that meets no update writes none of it, and the
+// protocol never reads it, except for live under a limit.
+type stats struct {
+	live      seam.Uint64  // objects that exist and are not discarded or lost
+	resetting atomic.Int64 // hooks that run at this moment
 
 	created, adopted, discarded, lost, collected atomic.Uint64
 	published, retired, drained                  atomic.Uint64 // retired-drained: replaced and still held
@@ -18,34 +19,106 @@ type tally struct {
 	retries, lateReleases, slowChecks            atomic.Uint64
 }
 
-// born counts one more live object.
-func (t *tally) born() { t.live.Add(1) } // (G3)
+// addLive counts one more live object.
+func (s *stats) addLive() { s.live.Add(1) } // (G3)
 
-// gone counts one less.
-func (t *tally) gone() { t.live.Add(^uint64(0)) } // (G3)
+// removeLive counts one live object less.
+func (s *stats) removeLive() { s.live.Add(^uint64(0)) } // (G3)
 
-// reserve counts one more live object unless limit, where there is one, is
-// reached. Of an object that several goroutines bring at once, the end may be
-// counted before the beginning, so live is negative for a moment.
-func (t *tally) reserve(limit int) bool {
+// reserve counts one more live object unless limit, if there is one, is
+// reached. Racing adopters of one object may decrement before the increment,
+// so live can dip below zero and is compared as signed.
+func (s *stats) reserve(limit int) bool {
 	if limit == 0 {
-		t.born()
+		s.addLive()
 		return true
 	}
 	for {
-		live := t.live.Load()
+		live := s.live.Load()
 		if int64(live) >= int64(limit) {
 			return false
 		}
-		if t.live.CompareAndSwap(live, live+1) { // (G3) of two that see room for one, one takes it
+		if s.live.CompareAndSwap(live, live+1) { // (G3)
 			return true
 		}
 	}
 }
 
 // lose settles a retired object that will never come back.
-func (t *tally) lose() {
-	t.drained.Add(1)
-	t.lost.Add(1)
-	t.gone()
+func (s *stats) lose() {
+	s.drained.Add(1)
+	s.lost.Add(1)
+	s.removeLive()
+}
+
+// Stats is poolswap.Stats, where each field is documented.
+type Stats struct {
+	Created      uint64
+	Adopted      uint64
+	Discarded    uint64
+	Lost         uint64
+	Collected    uint64
+	Live         int
+	Current      int
+	Retired      int
+	PendingReset int
+	Resetting    int
+	Spares       int
+	Updates      uint64
+	Drained      uint64
+	Leaked       uint64
+	Abandoned    uint64
+	Retries      uint64
+	LateReleases uint64
+	SlowChecks   uint64
+	Counting     string
+	ReadPath     string
+}
+
+// Stats returns the counts and what follows from them. Each is right for some
+// moment during the call. If one count is subtracted from another, the one
+// that grows first is loaded last, so that no difference is negative.
+func (p *Pool) Stats() Stats {
+	c := &p.stats
+	s := Stats{
+		Discarded:    c.discarded.Load(),
+		Lost:         c.lost.Load(),
+		Collected:    c.collected.Load(),
+		Created:      c.created.Load(),
+		Adopted:      c.adopted.Load(),
+		Live:         max(0, int(c.live.Load())),
+		Resetting:    int(c.resetting.Load()),
+		Drained:      c.drained.Load(),
+		Leaked:       c.leaked.Load(),
+		Abandoned:    c.abandoned.Load(),
+		Retries:      c.retries.Load(),
+		LateReleases: c.lateReleases.Load(),
+		SlowChecks:   c.slowChecks.Load(),
+		Counting:     "portable",
+		ReadPath:     ReadPath(),
+	}
+	retired := c.retired.Load()
+	s.Updates = c.published.Load()
+	s.Retired = int(retired - s.Drained)
+	s.Current = int(s.Updates - retired)
+	s.Spares, s.PendingReset = p.free.count()
+	if !p.Portable && stripe.Asymmetric() {
+		s.Counting = "asymmetric"
+	}
+	return s
+}
+
+// Refs returns how many references to obj are outstanding, as of some moment
+// during the call: 0 for nil and for an object without counters, negative
+// after a Release too many. It panics for an object of another pool.
+func (p *Pool) Refs(obj *Object) int {
+	if obj == nil {
+		return 0
+	}
+	counters := obj.counters.Load()
+	if counters == nil || phaseOf(counters.State.Load()) == unborn {
+		return 0
+	}
+	p.checkOwn(obj, "Refs")
+	return counters.Outstanding()
 }

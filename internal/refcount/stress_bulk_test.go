@@ -1,4 +1,4 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 // bulk is how much a run must reach before it ends; the zero bulk asks for
@@ -113,7 +114,7 @@ func (s *stress) inBulk(size bulk) {
 // release, and some who do nothing but publish, until so many pairs and updates
 // are done.
 func TestStressInBulk(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		s := newStress(t, poolswap.Options[exhibit]{Portable: options.Portable})
 		s.inBulk(ask(t, longTurns, 4_000_000, 100_000))
 	})

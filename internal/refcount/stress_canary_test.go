@@ -1,4 +1,4 @@
-package poolswap_test
+package refcount_test
 
 import "github.com/poolswap/poolswap"
 

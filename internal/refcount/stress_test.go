@@ -1,4 +1,4 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"math/rand/v2"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/pooltest"
 )
 
 const (
@@ -191,7 +192,7 @@ func (s *stress) settle() {
 	if now := s.pool.Stats(); now.Retired != 0 {
 		t.Fatalf("nobody holds anything, and %d exhibits have not come back: %+v", now.Retired, now)
 	}
-	stats := settled(t, s.pool, 0)
+	stats := pooltest.Settled(t, s.pool, 0)
 	t.Logf("%+v", stats)
 	if s.seldom() {
 		t.Errorf("too few races to mean anything, want %d retries and %d late releases", enoughRetries, enoughLate)
@@ -249,7 +250,7 @@ func stressDuration(t *testing.T) time.Duration {
 }
 
 func TestStress(t *testing.T) {
-	everyWay(t, func(t *testing.T, options poolswap.Options[table]) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		s := newStress(t, poolswap.Options[exhibit]{Portable: options.Portable})
 		s.run(stressDuration(t), bulk{})
 		if !t.Failed() {

@@ -1,4 +1,4 @@
-package poolswap_test
+package refcount_test
 
 import (
 	"math/rand/v2"

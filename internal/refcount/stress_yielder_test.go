@@ -1,6 +1,6 @@
 //go:build poolswapsched
 
-package poolswap_test
+package refcount_test
 
 import (
 	"math/rand/v2"

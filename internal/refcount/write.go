@@ -1,80 +1,154 @@
-package poolswap
+package refcount
 
-import (
-	"fmt"
+// This file is the write path: publish, swap, retire, reclaim.
 
-	"github.com/poolswap/poolswap/internal/seam"
-)
+// Update publishes next, or empties the slot, and retires what was current.
+func (s *Slot) Update(next *Object) {
+	s.Check("Update")
+	if next != nil {
+		s.publish(next)
+	}
 
-// retire begins the end of an object's life in a container, and reports
-// whether it has ended already: then the object is free and belongs to the
-// caller, who recycles it. The caller has swapped the object out, so nobody
-// else writes its state until (T3), unless two containers had the object, as
-// only a forged one can.
-func (r *Ref) retire() (drained bool) {
-	counters := r.counters.Load()
-	tally := &r.pool.tally
+	// (U2) Swap: the linearization point of an Update. Each publication of an
+	// object is returned by exactly one swap, so exactly one writer retires it:
+	// ownership of the retirement passes to this call. Between (U2) and (T1)
+	// the old object is live and not current. Readers that validated before
+	// still release it, see live at (R4), and leave it to this writer.
+	old := s.current.Swap(next) // (U2)
+	if old != nil && old.retire() {
+		s.pool.recycle(old)
+	}
+}
 
+// publish takes next from its owner and makes it live. If two calls race for
+// one object, one wins and the other panics.
+func (s *Slot) publish(next *Object) {
+	if next.counters.Load() == nil {
+		s.pool.adopt(next)
+	}
+	s.pool.checkOwn(next, "Update")
+	state := &next.counters.Load().State
+	now := state.Load()
+	if phaseOf(now) == discarded && s.pool.adoptDiscarded(next) {
+		now = state.Load()
+	}
+
+	// (U1) Private to live. It is a compare-and-swap, so one of two racing
+	// Updates of an object panics. It comes before (U2), because a reader that
+	// acquires at once may release at once and must not find private at (R1).
+	// Between (U1) and (U2) the object is live and in no container: no reader
+	// validates it, and late ones count and undo.
+	if phaseOf(now) != private || !state.CompareAndSwap(now, withPhase(now, live)) { // (U1)
+		s.refuse(next)
+	}
+	s.pool.stats.published.Add(1)
+}
+
+// retire begins the end of an object's generation. It reports whether the
+// object has drained already: then it is free and belongs to the caller, who
+// recycles it. The caller has swapped the object out, so no other goroutine
+// writes its state until (T3), unless two containers had the object, as only a
+// forged one can.
+func (o *Object) retire() (drained bool) {
+	counters := o.counters.Load()
+	stats := &o.pool.stats
+
+	// (T1) Retiring. It must be visible before (T2): if it were set after the
+	// fence, a Release could still read live and go unsummed, and the object
+	// would never drain. It need not be a fence itself, and a store would do
+	// for the protocol, since no other goroutine writes the state of a live
+	// object. It is a compare-and-swap all the same, so that an object which a
+	// forged or copied container holds too is retired once, and the other
+	// Update panics.
 	now := counters.State.Load()
-	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, in(now, retiring)) { // (T1) visible before the fence: a release that sees live is seen by the sums
-		r.panicMisuse("Update", "that was current here and is not any more (a copied Container?)")
+	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, withPhase(now, retiring)) { // (T1)
+		o.panicMisuse("Update", "that was current here and is not any more (a copied Container?)")
 	}
-	tally.retired.Add(1)
+	stats.retired.Add(1)
 
-	// (T2) Every validated acquire, and every release that saw live, is
-	// visible after this.
-	if err := counters.HeavyFence(); err != nil {
-		counters.State.Store(in(now, lost)) // (L1) nobody will free it
-		tally.lose()
-		tally.abandoned.Add(1)
-		r.pool.tell(fmt.Errorf("poolswap: membarrier failed: a %s is left to the garbage collector and new objects are counted the portable way: %w", r.pool.typeName, err))
+	// (T2) The heavy fence. After it every validated (A3), and every (R3)
+	// whose (R4) saw live, is visible. A reader that acquires or releases
+	// during the fence is covered on either side: before its own processor's
+	// fence by that fence, after it by (A4) or (R4), which see the new values.
+	if err := counters.HeavyFence(); err != nil { // (T2)
+		// (L1) The fence failed, so nothing is known about counts under way.
+		// No goroutine has summed, since (S1) wants retired, and none will:
+		// readers count on the object as before, and the collector takes it
+		// when they are gone. The counting mode belongs to the counters, so
+		// objects that are still to come count atomically, and there is no
+		// moment at which the process switches.
+		counters.State.Store(withPhase(now, lost)) // (L1)
+		stats.lose()
+		stats.abandoned.Add(1)
+		o.pool.fenceFailed(err)
 		return false
 	}
 
-	counters.State.Store(in(now, retired)) // (T3) after the fence, with a fence of its own: from here on anybody may sum
-	return r.reclaim()
+	// (T3) Retired. It must not come before (T2): a checker would sum without
+	// counts that validated readers still have in their store buffers, and
+	// recycle the object under them. And it needs a full fence of its own
+	// before the writer sums: this store against the writer's loads of
+	// released, and (R3), fenced by (C1), against the load (S1), are two
+	// processors that each store and then look. Without a fence on both sides
+	// both may look too early, and the object never drains. Go's atomic Store
+	// is such a fence.
+	//
+	// From here on anyone may end the generation while this writer is still
+	// here. Of the object the writer touches only what never changes, counters
+	// and pool, and through them the counts.
+	counters.State.Store(withPhase(now, retired)) // (T3)
+	drained, excess := o.reclaim()
+	if excess != nil {
+		o.pool.overReleased(*excess)
+	}
+	return drained
 }
 
-// reclaim frees the object if it is retired and nobody holds it, and reports
-// whether this call did. Of all calls in one life of the object one at most
-// returns true; its caller owns the object.
-func (r *Ref) reclaim() bool {
-	counters := r.counters.Load()
-	now := counters.State.Load() // (S1) the life that the sums below are about
+// reclaim frees the object if it is retired and all references were given
+// back, and reports whether this call did. In one generation at most one call
+// returns true, and its caller owns the object. If the counts prove that the
+// object was released too often, the object is lost and one call says by how
+// much.
+func (o *Object) reclaim() (drained bool, excess *Excess) {
+	counters := o.counters.Load()
+
+	// (S1) Load the state: the generation that the sums below are about. The
+	// compare-and-swap of (S4) is against this value.
+	now := counters.State.Load() // (S1)
 	if phaseOf(now) != retired {
-		return false
+		return false, nil
 	}
-	released := counters.Released()                     // (S2) all of released first,
-	acquired := counters.Acquired()                     // (S3) then all of acquired: equal means nobody held it in between
-	if extra := int64(released - acquired); extra > 0 { // the sums may wrap around, their difference does not
-		r.overReleased(now, extra)
-		return false
-	}
-	if released != acquired || !counters.State.CompareAndSwap(now, in(now, free)) { // (S4) same life, retired to free
-		return false
-	}
-	r.pool.tally.drained.Add(1)
-	return true
-}
 
-// slowCheck is what a reader does that counted on an object which was being
-// replaced. Either its fence makes the count visible to the sums of the
-// writer, which come after (T3), or (T3) is visible to it and it sums itself.
-func (r *Ref) slowCheck() {
-	r.pool.tally.slowChecks.Add(1)
-	seam.Fence()     // (C1) my count is visible,
-	if r.reclaim() { // (C2) and only now look again
-		r.pool.handOver(r)
-	}
-}
+	// (S2) Sum all of released first. References may come and go between two
+	// stripes, and between (S2) and (S3): by Sums, equality still means that
+	// all references were back at one moment in between. Stripe by stripe
+	// would be sound only because of how (A5) undoes.
+	released := counters.Released() // (S2)
 
-// overReleased takes an object out of use whose counts prove that somebody
-// released what it did not hold, and panics. Of several that find out at a
-// time, one does.
-func (r *Ref) overReleased(now uint64, extra int64) {
-	if !r.counters.Load().State.CompareAndSwap(now, in(now, lost)) { // (L2) not free: readers may hold it
-		return
+	// (S3) Then sum all of acquired. More released than acquired cannot be
+	// without misuse. The sums may wrap around; their difference does not.
+	acquired := counters.Acquired() // (S3)
+	if extra := int64(released - acquired); extra > 0 {
+		// (L2) Released too often. The object is not freed: readers may hold
+		// it. It is a compare-and-swap from the state of (S1), so if several
+		// checkers find out, one reports, and an object that has begun another
+		// generation is left alone.
+		if !counters.State.CompareAndSwap(now, withPhase(now, lost)) { // (L2)
+			return false, nil
+		}
+		o.pool.stats.lose()
+		return false, o.excess(now, acquired, released)
 	}
-	r.pool.tally.lose()
-	r.panicMisuse("Release", fmt.Sprintf("more often than it was acquired: %d too many (released twice, or by a goroutine that did not acquire it?)", extra))
+
+	// (S4) Retired to free, if the sums are equal. If this checker was
+	// suspended after (S3), another may have freed the object since; it may
+	// have been filled, published, and retired again with readers. The
+	// generation differs then, and the compare-and-swap fails. Several checkers
+	// may find equal sums; one wins and owns the object. It passes the object
+	// on at once: a writer resets it, a reader pushes it, (P1).
+	if released != acquired || !counters.State.CompareAndSwap(now, withPhase(now, free)) { // (S4)
+		return false, nil
+	}
+	o.pool.stats.drained.Add(1)
+	return true, nil
 }

@@ -4,18 +4,18 @@ package seam
 
 import "sync/atomic"
 
-// Count is a monotone counter. A given Count is counted in one of two ways for
-// all its life: with IncPlain by the goroutine pinned to the processor that
-// owns it, or with Inc by anybody. It must be 8-byte aligned on 32-bit
-// platforms.
+// Count is a monotone counter. It must be 8-byte aligned on 32-bit platforms.
 type Count struct{ n uint64 }
 
-// IncPlain adds one with an ordinary load and store. The store may become
-// visible to other processors later, but in program order: see CanCountPlain.
-func (c *Count) IncPlain() { c.n++ }
-
-// Inc adds one atomically.
-func (c *Count) Inc() { atomic.AddUint64(&c.n, 1) }
+// IncPinned adds one, on a goroutine that is pinned. plain says that the Count
+// belongs to the processor that it is pinned to, where a plain increment would
+// do: the assembly of the read path uses one. Go code adds atomically either
+// way, so that none of its accesses is a data race; the two may meet on one
+// Count, since both hold its processor while they add.
+func (c *Count) IncPinned(plain bool) {
+	_ = plain
+	atomic.AddUint64(&c.n, 1)
+}
 
 // Load reads the count atomically.
 func (c *Count) Load() uint64 { return atomic.LoadUint64(&c.n) }

@@ -165,6 +165,9 @@ func AddCleanup[T, A any](ptr *T, cleanup func(A), arg A) {
 // CanCountPlain is true: the Machine keeps the store buffers.
 const CanCountPlain = true
 
+// BuildTag names the build tag that keeps this build from the assembly.
+const BuildTag = "poolswapsched"
+
 // RegisterMembarrier always succeeds.
 func RegisterMembarrier() error { return nil }
 

@@ -4,11 +4,11 @@ package seam
 
 import "syscall"
 
-// CanCountPlain says whether this build may count with plain stores. It may
-// where two things hold: stores become visible in program order and no load
-// passes an older load (amd64), and one processor can make all others of the
-// process execute a full fence (Linux's membarrier). The race detector would
-// rightly report the plain stores, so a build with it counts atomically.
+// CanCountPlain says whether this build may count with plain increments. It
+// may where two things hold: stores become visible in program order and no
+// load passes an older load (amd64), and one processor can make all others of
+// the process execute a full fence (Linux's membarrier). Under the race
+// detector, which does not see assembly, it may not.
 const CanCountPlain = true
 
 // From linux/membarrier.h; the call itself is in membarrier(2).
@@ -21,7 +21,7 @@ const (
 
 // RegisterMembarrier prepares the process for Membarrier. It can take tens of
 // milliseconds in a process with many threads, so it is called once, and not
-// before somebody needs it.
+// before a pool needs it.
 func RegisterMembarrier() error {
 	mask, _, errno := syscall.Syscall(sysMembarrier, cmdQuery, 0, 0)
 	if errno != 0 {

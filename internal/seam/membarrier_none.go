@@ -2,8 +2,8 @@
 
 package seam
 
-// CanCountPlain says whether this build may count with plain stores: it may
-// not.
+// CanCountPlain says whether this build may count with plain increments: it
+// may not.
 const CanCountPlain = false
 
 // RegisterMembarrier reports ErrNoMembarrier.

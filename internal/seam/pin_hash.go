@@ -7,6 +7,9 @@ import (
 	"unsafe"
 )
 
+// BuildTag names the build tag that keeps this build from the assembly.
+const BuildTag = "purego"
+
 // Pin returns a number that tends to differ between goroutines that run at the
 // same time: it is taken from the address of the caller's stack. It promises
 // nothing, so what is counted under it must be counted atomically.

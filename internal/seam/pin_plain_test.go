@@ -10,9 +10,9 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// TestNobodyElseRunsWherePinned increments plain words, one for each
+// TestNobodyElseRunsProcIDOffsetsinned increments plain words, one for each
 // processor, and loses none.
-func TestNobodyElseRunsWherePinned(t *testing.T) {
+func TestNobodyElseRunsProcIDOffsetsinned(t *testing.T) {
 	const people, times = 8, 100_000
 	var words [64]struct {
 		n int

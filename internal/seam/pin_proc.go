@@ -7,8 +7,11 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
+// BuildTag would name a build tag that keeps this build from the assembly.
+const BuildTag = ""
+
 // Pin forbids that the calling goroutine is preempted and returns the number
-// of the P it runs on. Until Unpin nobody else runs on that P. The caller must
+// of the P it runs on. Until Unpin no other goroutine runs on that P. The caller must
 // not block, allocate, panic or grow its stack without bound in between; a
 // panic while pinned ends the process.
 //

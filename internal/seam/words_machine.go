@@ -125,8 +125,8 @@ func (p *SetOnce[T]) CompareAndSwap(old, value *T) bool {
 // Set returns the word that the Machine sees.
 func (p *SetOnce[T]) Set() unsafe.Pointer { return unsafe.Pointer(&p.set) }
 
-// Store sets the pointer to what it was set to already, after somebody has
-// overwritten it.
+// Store sets the pointer to what it was set to already, after it was
+// overwritten.
 func (p *SetOnce[T]) Store(value *T) {
 	p.v.Store(value)
 	p.set = 1
@@ -142,6 +142,15 @@ func (c *Count) IncPlain() {
 		return
 	}
 	c.n.Add(1)
+}
+
+// IncPinned is IncPlain where the assembly increments plainly, else Inc.
+func (c *Count) IncPinned(plain bool) {
+	if plain {
+		c.IncPlain()
+	} else {
+		c.Inc()
+	}
 }
 
 // Inc adds one atomically.

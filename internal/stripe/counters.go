@@ -32,7 +32,7 @@ type Counters struct {
 	// shares its line with plain and owned only, which never change.
 	State seam.Uint64
 
-	plain int // stripes [0,plain) are counted plainly: owned, or 0 for the portable way
+	plain int // the assembly counts stripes [0,plain) plainly: owned, or 0 for portable counters
 	owned int // stripes that belong to a P
 	_     [size - 8 - 2*unsafe.Sizeof(int(0))]byte
 }
@@ -43,8 +43,8 @@ var (
 	_ [0]struct{} = [unsafe.Sizeof(Counters{}) - size]struct{}{}
 )
 
-// New makes Counters with all counts zero, counted the asymmetric way where
-// the process can and portable is false. It costs 128 bytes for each processor
+// New makes Counters with all counts zero, asymmetric ones where the process
+// can have them and portable is false. It costs 128 bytes for each processor
 // and 256 more.
 func New(portable bool) *Counters {
 	owned := seam.Stripes()
@@ -70,21 +70,13 @@ func (c *Counters) at(k int) *stripe {
 // CountAcquired counts one reference taken. The caller is pinned, and k is
 // what Pin returned.
 func (c *Counters) CountAcquired(k int) {
-	if seam.CanCountPlain && uint(k) < uint(c.plain) {
-		c.at(k).acquired.IncPlain() // nobody else writes it: the caller is pinned to P k
-	} else {
-		c.at(seam.Stripe(k, c.owned)).acquired.Inc()
-	}
+	c.at(seam.Stripe(k, c.owned)).acquired.IncPinned(uint(k) < uint(c.plain))
 }
 
 // CountReleased counts one reference given back. The caller is pinned, and k
 // is what Pin returned.
 func (c *Counters) CountReleased(k int) {
-	if seam.CanCountPlain && uint(k) < uint(c.plain) {
-		c.at(k).released.IncPlain()
-	} else {
-		c.at(seam.Stripe(k, c.owned)).released.Inc()
-	}
+	c.at(seam.Stripe(k, c.owned)).released.IncPinned(uint(k) < uint(c.plain))
 }
 
 // Released sums what was given back. To learn whether references are
@@ -108,13 +100,13 @@ func (c *Counters) Acquired() uint64 {
 	return sum
 }
 
-// CountsPlain reports whether these counters are counted the asymmetric way.
+// CountsPlain reports whether these counters are asymmetric.
 func (c *Counters) CountsPlain() bool { return c.plain > 0 }
 
 // Outstanding returns how many references are taken and not given back, as of
 // some moment during the call.
 func (c *Counters) Outstanding() int {
-	_ = c.HeavyFence() // where it fails, counts of the last instant may be missing
+	_ = c.HeavyFence() // if it fails, counts of the last instant may be missing
 	released := c.Released()
 	return int(int64(c.Acquired() - released))
 }

@@ -6,9 +6,9 @@
 // given back on another, so only sums over all stripes mean anything, and
 // their order matters: see Released.
 //
-// There are two ways to count. The asymmetric way makes the frequent side
-// cheap and the rare side dear: a plain increment by a goroutine pinned to its
-// P, against a membarrier in HeavyFence. The portable way uses an atomic
-// increment and needs no heavy fence. The way belongs to each Counters, not to
-// the process: see Way.
+// There are two counting modes. Asymmetric counters make the frequent side cheap
+// and the rare side dear: the assembly of the read path increments them
+// plainly, on a P that is its own meanwhile, and HeavyFence pays with a
+// membarrier. Portable counters are incremented atomically and need no heavy
+// fence. The mode belongs to each Counters, not to the process.
 package stripe

@@ -2,5 +2,5 @@
 
 package seam
 
-// ParseProcPin is what WhereP does with the code of procPin.
+// ParseProcPin is what ProcIDOffsets does with the code of procPin.
 func ParseProcPin(code *[21]byte) (m, p uintptr) { return parseProcPin(code) }

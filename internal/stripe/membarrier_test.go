@@ -17,17 +17,17 @@ func TestABuildWithoutPlainCountingIsNeverAsymmetric(t *testing.T) {
 	}
 }
 
-func TestTheWayBelongsToTheCounters(t *testing.T) {
+func TestTheModeBelongsToTheCounters(t *testing.T) {
 	if !stripe.Asymmetric() {
 		if seam.CanCountPlain && os.Getenv("POOLSWAP_NO_SKIP") != "" {
 			t.Fatal("POOLSWAP_NO_SKIP is set, but this kernel has no membarrier")
 		}
-		t.Skip("this build or this kernel counts the portable way only")
+		t.Skip("this build or this kernel has portable counters only")
 	}
 	before := stripe.New(false)
 	restore := stripe.FailMembarrier(errFence)
 	if !stripe.Asymmetric() {
-		t.Error("a failure changed the way before anybody met it")
+		t.Error("a failure changed the mode before a fence met it")
 	}
 	if err := stripe.New(true).HeavyFence(); err != nil || !stripe.Asymmetric() {
 		t.Errorf("portable counters asked for membarrier: %v", err)
@@ -43,11 +43,11 @@ func TestTheWayBelongsToTheCounters(t *testing.T) {
 		t.Errorf("the fence of counters made after the failure: %v", err)
 	}
 	if !before.CountsPlain() {
-		t.Error("counters changed their way")
+		t.Error("counters changed their mode")
 	}
 	restore()
 	if !stripe.Asymmetric() || !stripe.New(false).CountsPlain() {
-		t.Error("restore did not bring back the asymmetric way")
+		t.Error("restore did not bring back the asymmetric mode")
 	}
 	if err := before.HeavyFence(); err != nil {
 		t.Errorf("after restore the fence returned %v", err)

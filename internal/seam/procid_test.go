@@ -16,7 +16,7 @@ func TestTheCodeOfProcPinIsUnderstood(t *testing.T) {
 	if m, p := seam.ParseProcPin((*[21]byte)([]byte(procPin))); m != 0x30 || p != 0xd0 {
 		t.Errorf("found offsets %#x and %#x, want 0x30 and 0xd0", m, p)
 	}
-	if m, p := seam.WhereP(); m == 0 || p == 0 {
+	if m, p := seam.ProcIDOffsets(); m == 0 || p == 0 {
 		t.Error("the code of procPin in this version of Go is not understood: reads are slower than they could be")
 	}
 }

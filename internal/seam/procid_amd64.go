@@ -4,23 +4,22 @@ package seam
 
 import "unsafe"
 
-// WhereP tells how to find the number of the P that a goroutine runs on
+// ProcIDOffsets tells how to find the number of the P that a goroutine runs on
 // without calling the runtime: g is the goroutine's descriptor (in R14 between
-// Go functions, in thread-local storage always), the word at m in it points to
-// the thread's descriptor, the word at p in that to the P's, and the first 32
-// bits there are the number.
+// Go functions), the word at m in it points to the thread's descriptor, the
+// word at p in that to the P's, and the first 32 bits there are the number.
 //
 // The offsets differ between versions of Go, so they are read from the one
 // place that cannot be wrong about them: the instructions of procPin. If those
-// are not exactly the five that are understood here, the answer is 0, 0, which
-// is no offset of either.
-func WhereP() (m, p uintptr) {
+// are not exactly the five that this function understands, it returns 0, 0,
+// which is no offset of either.
+func ProcIDOffsets() (m, p uintptr) {
 	// A function value points to a word that holds the entry address.
 	pin := Pin
 	return parseProcPin((*[21]byte)(**(**unsafe.Pointer)(unsafe.Pointer(&pin))))
 }
 
-// parseProcPin understands this code and no other:
+// parseProcPin understands this code and nothing else:
 //
 //	49 8b 4e MM             MOVQ MM(R14), CX        g.m
 //	ff 81 LL LL LL LL       INCL LL(CX)             m.locks++

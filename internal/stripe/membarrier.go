@@ -16,8 +16,8 @@ var membarrier struct {
 	fail atomic.Pointer[func() error]
 }
 
-// Asymmetric reports whether new Counters are counted the asymmetric way. The
-// first call asks the kernel; see seam.RegisterMembarrier for what that costs.
+// Asymmetric reports whether new Counters can be asymmetric. The first call
+// asks the kernel; see seam.RegisterMembarrier for what that costs.
 func Asymmetric() bool {
 	if !seam.CanCountPlain {
 		return false
@@ -28,10 +28,10 @@ func Asymmetric() bool {
 	return membarrier.usable.Load()
 }
 
-// HeavyFence makes visible every increment that was counted before it, and
-// makes every increment counted after it come from a goroutine that sees what
-// the caller stored before it. Portable counters need nothing for that: their
-// increments are sequentially consistent.
+// HeavyFence makes every increment before it visible. Every increment after it
+// comes from a goroutine that sees what the caller stored before the call.
+// Portable counters need nothing for that: their increments are sequentially
+// consistent.
 //
 // An error means that nothing is known about increments under way, now or
 // later: the object must be left to the garbage collector. From then on new

@@ -1,0 +1,148 @@
+package refcount
+
+import (
+	"fmt"
+	"unsafe"
+	"weak"
+
+	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/stripe"
+)
+
+// This file is where private objects come from: the free list, the factory,
+// and objects of the user's that were never in a pool.
+
+// Get returns a private object, or nil if MaxLive objects exist and none is
+// free.
+func (p *Pool) Get() *Object {
+	for {
+		// (G1) Take a free object. The mutex of the free list, or the
+		// sync.Pool, passes it to this call alone. A dirty object is reset
+		// here, so no more objects come into being than callers really hold.
+		// Clean and dirty ones are looked for under one lock: the sweeper moves
+		// objects from the one list to the other, and between two looks could
+		// hide all of them.
+		obj, clean := p.free.pop() // (G1)
+		if obj == nil {
+			if obj, clean = p.overflow.Get().(*Object); obj == nil { // (G1) as well
+				return p.create()
+			}
+		}
+		if !clean {
+			if !p.tryReset(obj) {
+				continue
+			}
+			if p.free.limit == 0 { // the sweeper would have dropped it
+				p.drop(obj)
+				continue
+			}
+		}
+
+		// (G2) Begin a generation. A store will do: no other goroutine writes
+		// the state of a free object that is in no list. The generation grows
+		// here, so a checker that summed in an earlier one fails at (S4). The
+		// counts are not reset: a late reader may have counted and not undone
+		// yet, and a reset would make released exceed acquired, or hide a
+		// reference of this generation.
+		state := &obj.counters.Load().State
+		state.Store(withPhase(state.Load()+generationStep, private)) // (G2)
+		return obj
+	}
+}
+
+// create returns a private object that the factory made, or nil at the limit.
+func (p *Pool) create() *Object {
+	// (G3) Room for one more. Under MaxLive the object is counted as live
+	// before the factory is called, by a compare-and-swap from a value below
+	// the limit, and counted down when it is gone: after Discard, when the
+	// factory failed, when the object is lost or was collected. So the factory
+	// is never called while that many are live. Objects that are adopted or
+	// reused are never refused and are counted right after they became private.
+	// A racing caller that brings the same object may have dropped it by then:
+	// for a moment one too few is counted, never one too many.
+	if !p.stats.reserve(p.MaxLive) {
+		return nil
+	}
+	made := false
+	defer func() {
+		if !made { // the factory panicked, or its result was refused
+			p.stats.removeLive()
+		}
+	}()
+	obj := p.Factory()
+	if obj == nil {
+		panic(fmt.Sprintf("poolswap: the factory of the pool of %s returned nil", p.TypeName))
+	}
+	if !p.attach(obj) && !p.reuse(obj) {
+		p.checkOwn(obj, "Get")
+		obj.panicMisuse("Get", "that is in use (the factory returned the same object twice?)")
+	}
+	made = true
+	p.stats.created.Add(1)
+	return obj
+}
+
+// adopt takes an object that did not come from a pool into this one.
+func (p *Pool) adopt(obj *Object) {
+	if p.attach(obj) {
+		p.stats.addLive()
+		p.stats.adopted.Add(1)
+	}
+}
+
+// adoptDiscarded takes back an object that the pool had discarded. It reports
+// false for any other object.
+func (p *Pool) adoptDiscarded(obj *Object) bool {
+	if !p.reuse(obj) {
+		return false
+	}
+	p.stats.addLive()
+	p.stats.adopted.Add(1)
+	return true
+}
+
+// attach gives a new object its counters and makes it private. It returns
+// false if counters are attached, and panics if the Ref was overwritten.
+func (p *Pool) attach(obj *Object) bool {
+	// (N1) Install the counters. If two calls bring one new object, one
+	// installs its counters and goes on. The other finds them: while their
+	// state says unborn it is refused, for the other fields are being written
+	// and must not be read; once it says private, (U1) decides.
+	counters := stripe.New(p.Portable)
+	counters.State.Store(uint64(unborn))             // (N1)
+	if !obj.counters.CompareAndSwap(nil, counters) { // (N1)
+		return false
+	}
+	if had := p.registry.add(obj, counters); had != nil {
+		p.restore(obj, had)
+		panic(fmt.Sprintf("poolswap: the Ref of a %s was overwritten after the pool had handed it out (by *t = T{…}? assign to the other fields)", p.TypeName))
+	}
+	p.restore(obj, counters)
+	seam.AddCleanup(obj, cleanup.run, cleanup{weak.Make(p), weak.Make(obj), obj.self, counters})
+
+	// (N2) Private. The state is stored after the fields, so a goroutine that
+	// does not read unborn reads the fields as they stay. No reader could
+	// acquire the object before, so there is no earlier generation to tell
+	// this one from.
+	counters.State.Store(uint64(private)) // (N2)
+	return true
+}
+
+// restore writes all fields of an object of this pool.
+func (p *Pool) restore(obj *Object, counters *stripe.Counters) {
+	obj.pool = p
+	obj.self = uintptr(unsafe.Pointer(obj))
+	obj.counters.Store(counters) // (N2) what it is already, unless the Ref was overwritten
+}
+
+// reuse begins a generation of a discarded object of this pool, as private. It
+// returns false for any other object.
+func (p *Pool) reuse(obj *Object) bool {
+	// (N3) Back from discarded, by a compare-and-swap to the next generation:
+	// one racing caller wins, and a checker that summed in an earlier
+	// generation fails at (S4). The counts go on, as at (G2).
+	state := &obj.counters.Load().State
+	now := state.Load()
+	return phaseOf(now) == discarded && obj.pool == p && obj.self == uintptr(unsafe.Pointer(obj)) &&
+		state.CompareAndSwap(now, withPhase(now+generationStep, private)) // (N3)
+}
