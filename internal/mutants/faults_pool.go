@@ -2,36 +2,36 @@ package main
 
 // poolFaults are planted where objects come from and go to.
 var poolFaults = []fault{
-	{"G2: no generation", "recycler.go", []edit{
+	{"G2: no generation", "internal/refcount/get.go", []edit{
 		{
-			`in(state.Load()+nextLife, private)) // (G2)`,
-			`in(state.Load(), private)) // (G2)`,
+			`withPhase(state.Load()+generationStep, private)) // (G2)`,
+			`withPhase(state.Load(), private)) // (G2)`,
 		},
 	}},
-	{"G2: counts begin anew in each life", "recycler.go", []edit{
+	{"G2: counts begin anew in each generation", "internal/refcount/get.go", []edit{
 		{
-			`		state := &ref.counters.Load().State
-		state.Store(in(state.Load()+nextLife, private)) // (G2)`,
-			`		fresh := stripe.New(p.portable)
-		fresh.State.Store(ref.counters.Load().State.Load())
-		ref.counters.Store(fresh)
+			`		state := &obj.counters.Load().State
+		state.Store(withPhase(state.Load()+generationStep, private)) // (G2)`,
+			`		fresh := stripe.New(p.Portable)
+		fresh.State.Store(obj.counters.Load().State.Load())
+		obj.counters.Store(fresh)
 		state := &fresh.State
-		state.Store(in(state.Load()+nextLife, private)) // (G2)`,
+		state.Store(withPhase(state.Load()+generationStep, private)) // (G2)`,
 		},
 	}},
-	{"P1: the push is a load and a store", "spares.go", []edit{
+	{"P1: the push is a load and a store", "internal/refcount/freelist.go", []edit{
 		{
-			`if s.awaiting.CompareAndSwap(head, ref) {`,
-			`if s.awaiting.Store(ref); true {`,
+			`if l.dirty.CompareAndSwap(head, obj) {`,
+			`if l.dirty.Store(obj); true {`,
 		},
 	}},
-	{"P3: the pop is a load and a store", "spares.go", []edit{
+	{"P3: the pop is a load and a store", "internal/refcount/freelist.go", []edit{
 		{
-			`if s.awaiting.CompareAndSwap(head, head.next) {`,
-			`if s.awaiting.Store(head.next); true {`,
+			`if l.dirty.CompareAndSwap(head, head.next) {`,
+			`if l.dirty.Store(head.next); true {`,
 		},
 	}},
-	{"P2: no sweeper is started", "sweeper.go", []edit{
+	{"P2: no sweeper is started", "internal/refcount/recycle.go", []edit{
 		{
 			`		seam.Go(p.sweepFunc)
 	}
@@ -40,20 +40,20 @@ var poolFaults = []fault{
 }`,
 		},
 	}},
-	{"P4: the sweeper does not look again", "sweeper.go", []edit{
+	{"P4: the sweeper does not look again", "internal/refcount/recycle.go", []edit{
 		{
-			`if p.spares.awaiting.Load() == nil ||`,
+			`if p.free.dirty.Load() == nil ||`,
 			`if true ||`,
 		},
 	}},
-	{"P4: the sweeper looks before it lowers the flag", "sweeper.go", []edit{
+	{"P4: the sweeper looks before it lowers the flag", "internal/refcount/recycle.go", []edit{
 		{
 			`		p.sweeping.Store(false)`,
-			`		empty := p.spares.awaiting.Load() == nil
+			`		empty := p.free.dirty.Load() == nil
 		p.sweeping.Store(false)`,
 		},
 		{
-			`if p.spares.awaiting.Load() == nil ||`,
+			`if p.free.dirty.Load() == nil ||`,
 			`if empty ||`,
 		},
 	}},
@@ -77,49 +77,49 @@ var poolFaults = []fault{
 	for k := 0; k < c.owned; k++ {`,
 		},
 	}},
-	{"B1: a store, so that two can give back", "release.go", []edit{
+	{"B1: a store, so that two can give back", "internal/refcount/read.go", []edit{
 		{
-			`		if !counters.State.CompareAndSwap(now, in(now, free)) {`,
-			`		if counters.State.Store(in(now, free)); false {`,
+			`		if !counters.State.CompareAndSwap(now, withPhase(now, free)) {`,
+			`		if counters.State.Store(withPhase(now, free)); false {`,
 		},
 	}},
-	{"U1: a store, so that two can publish", "slot.go", []edit{
+	{"U1: a store, so that two can publish", "internal/refcount/write.go", []edit{
 		{
-			`if phaseOf(now) != private || !state.CompareAndSwap(now, in(now, live)) { // (U1) private to live
+			`if phaseOf(now) != private || !state.CompareAndSwap(now, withPhase(now, live)) { // (U1)
 		s.refuse(next)
 	}`,
 			`if phaseOf(now) != private {
 		s.refuse(next)
 	}
-	state.Store(in(now, live)) // (U1)`,
+	state.Store(withPhase(now, live)) // (U1)`,
 		},
 	}},
-	{"G3: the limit is looked at, and then counted", "tally.go", []edit{
+	{"G3: the limit is looked at, and then counted", "internal/refcount/stats.go", []edit{
 		{
-			`if t.live.CompareAndSwap(live, live+1) {`,
-			`if t.live.Add(1); true {`,
+			`if s.live.CompareAndSwap(live, live+1) {`,
+			`if s.live.Add(1); true {`,
 		},
 	}},
-	{"N1: a store, so that two can adopt, and nobody remembers", "recycler.go", []edit{
+	{"N1: a store, so that two can adopt, and no registry", "internal/refcount/get.go", []edit{
 		{
-			`if !ref.counters.CompareAndSwap(nil, counters) {`,
-			`if ref.counters.Store(counters); false {`,
+			`if !obj.counters.CompareAndSwap(nil, counters) {`,
+			`if obj.counters.Store(counters); false {`,
 		},
 		{
-			`had := p.known.add(ref, counters); had != nil {`,
-			`had := p.known.add(ref, counters); false {`,
+			`had := p.registry.add(obj, counters); had != nil {`,
+			`had := p.registry.add(obj, counters); false {`,
 		},
 	}},
-	{"N3: a store, so that two can bring it back", "recycler.go", []edit{
+	{"N3: a store, so that two can bring it back", "internal/refcount/get.go", []edit{
 		{
-			`state.CompareAndSwap(now, in(now+nextLife, private)) // (N3)`,
-			`func() bool { state.Store(in(now+nextLife, private)); return true }() // (N3)`,
+			`state.CompareAndSwap(now, withPhase(now+generationStep, private)) // (N3)`,
+			`func() bool { state.Store(withPhase(now+generationStep, private)); return true }() // (N3)`,
 		},
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{
 		{
-			`	release(r.slot, unsafe.Pointer(held))`,
-			`	_ = unsafe.Pointer(held)`,
+			`	refcount.Release(r.slot, unsafe.Pointer(obj))`,
+			`	_ = unsafe.Pointer(obj)`,
 		},
 	}},
 }

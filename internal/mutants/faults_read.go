@@ -2,130 +2,134 @@ package main
 
 // readFaults are planted in what readers do, and in the Update that they meet.
 var readFaults = []fault{
-	{"A3 after A4: counted after the re-validation", "slot.go", []edit{
+	{"A3 after A4: counted after the re-validation", "internal/refcount/read.go", []edit{
 		{
 			`		counters.CountAcquired(k) // (A3)`,
 			`		// (A3)`,
 		},
 		{
-			`		if current.Load() == ref {`,
-			`		if current.Load() == ref {
+			`		if current.Load() == obj {`,
+			`		if current.Load() == obj {
 			counters.CountAcquired(k)`,
 		},
 		{
-			`		counters.CountReleased(k)
+			`		counters.CountReleased(k) // (A5)
 		seam.Unpin()
-		ref.overtaken()`,
+		obj.validationFailed()`,
 			`		seam.Unpin()
-		ref.overtaken()`,
+		obj.validationFailed()`,
 		},
 	}},
-	{"A4: no re-validation", "slot.go", []edit{
+	{"A4: no re-validation", "internal/refcount/read.go", []edit{
 		{
-			`if current.Load() == ref {`,
-			`if current.Load() == ref || true {`,
+			`if current.Load() == obj {`,
+			`if current.Load() == obj || true {`,
 		},
 	}},
-	{"A4: valid if it is live anywhere", "slot.go", []edit{
+	{"A4: valid if it is live anywhere", "internal/refcount/read.go", []edit{
 		{
-			`if current.Load() == ref {`,
-			`if current.Load() == ref || phaseOf(counters.State.Load()) == live {`,
+			`if current.Load() == obj {`,
+			`if current.Load() == obj || phaseOf(counters.State.Load()) == live {`,
 		},
 	}},
-	{"A2: a round begins with the candidate of the last", "slot.go", []edit{
+	{"A2: a round begins with the candidate of the last", "internal/refcount/read.go", []edit{
 		{
-			`	for {
-		k := seam.Pin()       // (A1) choose the stripe
-		ref := current.Load()`,
-			`	ref := current.Load()
-	for {
-		k := seam.Pin() // (A1)`,
+			`	current := &s.current
+	for {`,
+			`	current := &s.current
+	obj := current.Load()
+	for {`,
+		},
+		{
+			`		obj := current.Load() // (A2)`,
+			`		// (A2)`,
 		},
 	}},
-	{"A5: no undo", "slot.go", []edit{
+	{"A5: no undo", "internal/refcount/read.go", []edit{
 		{
-			`		counters.CountReleased(k)
+			`		counters.CountReleased(k) // (A5)
 		seam.Unpin()
-		ref.overtaken()`,
+		obj.validationFailed()`,
 			`		seam.Unpin()
-		ref.overtaken()`,
+		obj.validationFailed()`,
 		},
 	}},
-	{"A5: undo through Release", "slot.go", []edit{
+	{"A5: undo through Release", "internal/refcount/read.go", []edit{
 		{
-			`		counters.CountReleased(k)
+			`		counters.CountReleased(k) // (A5)
 		seam.Unpin()
-		ref.overtaken()`,
+		obj.validationFailed()`,
 			`		seam.Unpin()
-		ref.pool.release(unsafe.Pointer(ref), 0)
-		ref.overtaken()`,
+		obj.pool.Release(unsafe.Pointer(obj), 0)
+		obj.validationFailed()`,
 		},
 	}},
-	{"A5: no check after the undo", "slot.go", []edit{
+	{"A5: no check after the undo", "internal/refcount/read.go", []edit{
 		{
-			`	r.slowCheck()`,
-			`	_ = r`,
+			`	o.pool.stats.retries.Add(1)
+	o.slowCheck()`,
+			`	o.pool.stats.retries.Add(1)`,
 		},
 	}},
-	{"U2: the swap is a load and a store", "slot.go", []edit{
+	{"U2: the swap is a load and a store", "internal/refcount/write.go", []edit{
 		{
 			`	old := s.current.Swap(next)`,
 			`	old := s.current.Load()
 	s.current.Store(next)`,
 		},
 	}},
-	{"U2: what was current is reset before it is retired", "slot.go", []edit{
+	{"U2: what was current is reset before it is retired", "internal/refcount/write.go", []edit{
 		{
 			`	if old != nil && old.retire() {
 		s.pool.recycle(old)`,
-			`	if old != nil && s.pool.scrub(old) && old.retire() {
+			`	if old != nil && s.pool.tryReset(old) && old.retire() {
 		s.pool.keep(old)`,
 		},
 	}},
-	{"U2: what was current is not retired", "slot.go", []edit{
+	{"U2: what was current is not retired", "internal/refcount/write.go", []edit{
 		{
 			`if old != nil && old.retire() {`,
 			`if old != nil && false {`,
 		},
 	}},
-	{"U2 after T1: retired before it is replaced", "slot.go", []edit{
+	{"U2 after T1: retired before it is replaced", "internal/refcount/write.go", []edit{
 		{
 			`	old := s.current.Swap(next)`,
 			`	if now := s.current.Load(); now != nil && now.retire() {
 		s.pool.recycle(now)
 	}
-	old := (*Ref)(nil)
+	old := (*Object)(nil)
 	s.current.Swap(next)`,
 		},
 	}},
-	{"R3: a release is not counted", "release.go", []edit{
+	{"R3: a release is not counted", "internal/refcount/read.go", []edit{
 		{
 			`			counters.CountReleased(k) // (R3)`,
 			`			_ = k // (R3)`,
 		},
 	}},
-	{"R4 before R3: the state is read before the count", "release.go", []edit{
+	{"R4 before R3: the state is read before the count", "internal/refcount/read.go", []edit{
 		{
 			`			counters.CountReleased(k) // (R3)`,
 			`			after := counters.State.Load()
 			counters.CountReleased(k) // (R3)`,
 		},
 		{
-			`			after := counters.State.Load()
+			`			after := counters.State.Load() // (R4)
 			seam.Unpin()`,
 			`			seam.Unpin()`,
 		},
 	}},
-	{"R4: no check after a late release", "release.go", []edit{
+	{"R4: no check after a late release", "internal/refcount/read.go", []edit{
 		{
 			`			if phaseOf(after) == live {`,
 			`			if phaseOf(after) == live || true {`,
 		},
 	}},
-	{"R3: a release of a retired object is not checked", "release.go", []edit{
+	{"R3: a release of a retired object is not checked", "internal/refcount/read.go", []edit{
 		{
 			`		seam.Unpin()
-		ref.releasedLate()`,
+		o.releaseRetired()`,
 			`		seam.Unpin()`,
 		},
 	}},

@@ -2,81 +2,84 @@ package main
 
 // retireFaults are planted between an object's replacement and its return.
 var retireFaults = []fault{
-	{"T1: no retiring", "retire.go", []edit{
+	{"T1: no retiring", "internal/refcount/write.go", []edit{
 		{
-			`	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, in(now, retiring)) {`,
+			`	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, withPhase(now, retiring)) {`,
 			`	if phaseOf(now) != live {`,
 		},
 	}},
-	{"T2: no heavy fence", "retire.go", []edit{
+	{"T2: no heavy fence", "internal/refcount/write.go", []edit{
 		{
 			`if err := counters.HeavyFence(); err != nil {`,
 			`if err := error(nil); err != nil {`,
 		},
 	}},
-	{"T2 before T1: the fence before retiring", "retire.go", []edit{
+	{"T2 before T1: the fence before retiring", "internal/refcount/write.go", []edit{
 		{
-			`	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, in(now, retiring)) {`,
+			`	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, withPhase(now, retiring)) {`,
 			`	_ = counters.HeavyFence()
-	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, in(now, retiring)) {`,
+	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, withPhase(now, retiring)) {`,
 		},
 		{
 			`if err := counters.HeavyFence(); err != nil {`,
 			`if err := error(nil); err != nil {`,
 		},
 	}},
-	{"T2 after T3: the fence after retired", "retire.go", []edit{
+	{"T2 after T3: the fence after retired", "internal/refcount/write.go", []edit{
 		{
 			`if err := counters.HeavyFence(); err != nil {`,
 			`if err := error(nil); err != nil {`,
 		},
 		{
-			`	counters.State.Store(in(now, retired))`,
-			`	counters.State.Store(in(now, retired))
+			`	counters.State.Store(withPhase(now, retired))`,
+			`	counters.State.Store(withPhase(now, retired))
 	_ = counters.HeavyFence()`,
 		},
 	}},
-	{"T3: the writer does not sum", "retire.go", []edit{
+	{"T3: the writer does not sum", "internal/refcount/write.go", []edit{
 		{
-			`	return r.reclaim()`,
-			`	return false`,
+			`	drained, excess := o.reclaim()
+	if excess`,
+			`	excess := (*Excess)(nil)
+	if excess`,
 		},
 	}},
-	{"S1: a retiring object is summed", "retire.go", []edit{
+	{"S1: a retiring object is summed", "internal/refcount/write.go", []edit{
 		{
 			`	if phaseOf(now) != retired {`,
 			`	if phaseOf(now) != retired && phaseOf(now) != retiring {`,
 		},
 	}},
-	{"S2 after S3: acquired is summed first", "retire.go", []edit{
+	{"S2 after S3: acquired is summed first", "internal/refcount/write.go", []edit{
 		{
-			`	released := counters.Released()                     // (S2)`,
+			`	released := counters.Released() // (S2)`,
 			`	acquired := counters.Acquired() // (S3)
 	released := counters.Released() // (S2)`,
 		},
 		{
-			`	acquired := counters.Acquired()                     // (S3)`,
-			`	//`,
+			`	acquired := counters.Acquired() // (S3)
+	if extra`,
+			`	if extra`,
 		},
 	}},
-	{"S4: a store, so that two can win", "retire.go", []edit{
+	{"S4: a store, so that two can win", "internal/refcount/write.go", []edit{
 		{
-			`!counters.State.CompareAndSwap(now, in(now, free)) { // (S4)`,
-			`!func() bool { counters.State.Store(in(now, free)); return true }() { // (S4)`,
+			`!counters.State.CompareAndSwap(now, withPhase(now, free)) { // (S4)`,
+			`!func() bool { counters.State.Store(withPhase(now, free)); return true }() { // (S4)`,
 		},
 	}},
-	{"S4: whatever the generation", "retire.go", []edit{
+	{"S4: whatever the generation", "internal/refcount/write.go", []edit{
 		{
 			`	if released != acquired ||`,
 			`	if now = counters.State.Load(); phaseOf(now) != retired {
-		return false
+		return false, nil
 	}
 	if released != acquired ||`,
 		},
 	}},
-	{"C1: no fence", "retire.go", []edit{
+	{"C1: no fence", "internal/refcount/read.go", []edit{
 		{
-			`	seam.Fence()     // (C1)`,
+			`	seam.Fence() // (C1)`,
 			`	_ = seam.Fence // (C1)`,
 		},
 	}},
@@ -88,19 +91,19 @@ var retireFaults = []fault{
 			``,
 		},
 	}},
-	{"C2: the phase is not read again after the fence", "retire.go", []edit{
+	{"C2: the phase is not read again after the fence", "internal/refcount/read.go", []edit{
 		{
-			`	seam.Fence()     // (C1)`,
-			`	if phaseOf(r.counters.Load().State.Load()) != retired {
+			`	seam.Fence() // (C1)`,
+			`	if phaseOf(o.counters.Load().State.Load()) != retired {
 		return
 	}
 	seam.Fence() // (C1)`,
 		},
 	}},
-	{"C2: drained, and nobody is told", "retire.go", []edit{
+	{"C2: drained, and not enqueued", "internal/refcount/read.go", []edit{
 		{
-			`		r.pool.handOver(r)`,
-			`		_ = r`,
+			`		o.pool.enqueueReset(o)`,
+			`		_ = o`,
 		},
 	}},
 }

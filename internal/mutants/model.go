@@ -28,7 +28,7 @@ var inModel = map[string]string{
 	"C1: no fence":                                     "no-fence",
 	"C2: the phase is not read again after the fence":  "no-reload",
 	"G2: no generation":                                "no-generation",
-	"G2: counts begin anew in each life":               "reset-counts",
+	"G2: counts begin anew in each generation":         "reset-counts",
 	"P4: the sweeper does not look again":              "sweep-without-look",
 	"B1: a store, so that two can give back":           "give-back-without-cas",
 	"U1: a store, so that two can publish":             "publish-without-cas",
