@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // noAllocs fails the test if a call of fn allocates, on whatever goroutine.

@@ -16,17 +16,32 @@ import (
 
 const module = "github.com/poolswap/poolswap"
 
-// mayImport says, for the rooms that are bound, which packages of the project
-// their files may import beside their own: "." is the root package.
+// mayImport says, for each bound room, which packages its sources may import,
+// of the project and of the standard library: "." is the root package, and
+// "std" all of the library. A room without an entry is bound by closedRooms and
+// testRooms alone.
 var mayImport = map[string][]string{
-	".":               {"internal"},
-	"internal/seam":   {},
-	"internal/stripe": {"internal/seam"},
-	"typedpool":       {},
+	".":                 {"internal/refcount", "errors", "fmt", "reflect", "unsafe"},
+	"internal/refcount": {"internal/stripe", "internal/seam", "fmt", "runtime", "runtime/debug", "sync", "sync/atomic", "unsafe", "weak"},
+	"internal/stripe":   {"internal/seam", "sync", "sync/atomic", "unsafe"},
+	"internal/seam":     {"errors", "runtime", "sync", "sync/atomic", "syscall", "unsafe"},
+	"typedpool":         {"std"},
 }
 
-// closedRooms are imported by nobody else.
-var closedRooms = []string{"examples", "bench", "verify"}
+// testsMayImport says the same of tests, for packages of the project alone.
+var testsMayImport = map[string][]string{
+	".":                 {".", "internal"},
+	"internal/refcount": {".", "internal"},
+	"internal/stripe":   {"internal/stripe", "internal/seam"},
+	"internal/seam":     {"internal/seam"},
+	"typedpool":         {"typedpool"},
+}
+
+// closedRooms are imported by no other room, and testRooms by tests alone.
+var (
+	closedRooms = []string{"examples", "bench", "verify", "internal/mutants"}
+	testRooms   = []string{"internal/test", "internal/sched", "internal/jitter"}
+)
 
 // arrows returns what is wrong with the imports and the modules of a source
 // tree, sorted.
@@ -40,7 +55,7 @@ func arrows(tree fs.FS) (wrong []string, err error) {
 		case entry.IsDir() && (base == "testdata" || len(base) > 1 && base[0] == '.'):
 			return fs.SkipDir
 		case base == "go.work":
-			wrong = append(wrong, name+": a workspace is nobody else's business")
+			wrong = append(wrong, name+": a workspace belongs to one machine")
 		case base == "go.mod":
 			text, err := fs.ReadFile(tree, name)
 			modules[path.Dir(name)] = string(text)
@@ -50,7 +65,7 @@ func arrows(tree fs.FS) (wrong []string, err error) {
 			for _, imported := range imports {
 				if thirdPartyImport(imported) {
 					thirdParty[path.Dir(name)] = true
-				} else if problem := badArrow(path.Dir(name), imported); problem != "" {
+				} else if problem := badArrow(name, imported); problem != "" {
 					wrong = append(wrong, name+": "+problem)
 				}
 			}
@@ -86,29 +101,37 @@ func thirdPartyImport(imported string) bool {
 	return strings.Contains(first, ".") && !within(imported, module)
 }
 
-// badArrow says what is wrong with a file in dir that imports a package of the
-// project or of the standard library, or "".
-func badArrow(dir, imported string) string {
-	if !within(imported, module) {
-		return ""
-	}
-	target := "."
-	if imported != module {
-		target = strings.TrimPrefix(imported, module+"/")
-	}
-	if within(dir, "poolswapvet") && !within(target, "poolswapvet") {
-		return "the checker must not require the library: " + imported
-	}
-	for _, room := range closedRooms {
-		if within(target, room) && !within(dir, room) {
-			return "nothing may import " + imported
+// badArrow says what is wrong with a file that imports a package of the project
+// or of the standard library, or "".
+func badArrow(file, imported string) string {
+	dir, isTest := path.Dir(file), strings.HasSuffix(file, "_test.go")
+	target, ours := imported, within(imported, module)
+	if ours {
+		if target = "."; imported != module {
+			target = strings.TrimPrefix(imported, module+"/")
+		}
+		for _, room := range closedRooms {
+			if within(target, room) && !within(dir, room) {
+				return "nothing may import " + imported
+			}
+		}
+		for _, room := range testRooms {
+			if within(target, room) && !within(dir, room) && !isTest && !within(dir, "verify") {
+				return "only tests may import " + imported
+			}
 		}
 	}
-	for room, allowed := range mayImport {
-		if dir != room && (room == "." || !within(dir, room)) || target == room || room != "." && within(target, room) {
+	rules := mayImport
+	if isTest {
+		rules = testsMayImport
+	}
+	for room, allowed := range rules {
+		if dir != room && (room == "." || !within(dir, room)) || isTest && !ours {
 			continue
 		}
-		if !slices.ContainsFunc(allowed, func(a string) bool { return within(target, a) }) {
+		if !slices.ContainsFunc(allowed, func(a string) bool {
+			return target == a || a == "std" && !ours || ours && a != "." && within(target, a)
+		}) {
 			return room + " must not import " + imported
 		}
 	}
@@ -119,6 +142,11 @@ var (
 	requireLine = regexp.MustCompile(`(?m)^\s*require\b`)
 	replaceLine = regexp.MustCompile(`(?m)^\s*replace\b`)
 )
+
+// released reports whether the module in dir is one that users require.
+func released(dir string) bool {
+	return !slices.ContainsFunc([]string{"examples", "bench", "verify"}, func(room string) bool { return within(dir, room) })
+}
 
 // badModules compares where modules begin with where they must.
 func badModules(modules map[string]string, thirdParty map[string]bool) (wrong []string) {
@@ -141,7 +169,7 @@ func badModules(modules map[string]string, thirdParty map[string]bool) (wrong []
 			}
 		case !needed[dir]:
 			wrong = append(wrong, dir+": a module of its own without a third-party import")
-		case dir == "poolswapvet" && replaceLine.MatchString(text):
+		case released(dir) && replaceLine.MatchString(text):
 			wrong = append(wrong, dir+": a released module replaces nothing")
 		}
 	}
@@ -173,21 +201,26 @@ func TestEveryBadArrowIsSeen(t *testing.T) {
 		return text.String()
 	}
 	right := map[string]string{
-		"go.mod":                     bare,
-		"pool.go":                    imports("sync", module+"/internal/stripe", module+"/internal/seam"),
-		"pool_test.go":               imports("testing", module, module+"/internal/sched"),
-		"internal/seam/seam.go":      imports("sync/atomic"),
-		"internal/seam/seam_test.go": imports("testing", module+"/internal/seam"),
-		"internal/stripe/way.go":     imports("sync", module+"/internal/seam"),
-		"internal/sched/world.go":    imports(module + "/internal/seam"),
-		"typedpool/pool.go":          imports("sync"),
-		"typedpool/pool_test.go":     imports("testing", module+"/typedpool"),
-		"examples/a/main.go":         imports("net/http", module, module+"/examples/internal/b"),
-		"bench/go.mod":               bare + "require y v1.0.0\nreplace " + module + " => ../\n",
-		"bench/bench.go":             imports("example.org/y/z", module, module+"/typedpool"),
-		"poolswapvet/go.mod":         bare + "require y v1.0.0\n",
-		"poolswapvet/main.go":        imports("example.org/y", module+"/poolswapvet/check"),
-		"testdata/any.go":            imports("example.org/y", module+"/examples/a"),
+		"go.mod":                      bare,
+		"pool.go":                     imports("reflect", module+"/internal/refcount"),
+		"pool_test.go":                imports("net/http", module, module+"/internal/test/pooltest", module+"/internal/refcount"),
+		"internal/refcount/read.go":   imports("sync", module+"/internal/stripe", module+"/internal/seam"),
+		"internal/refcount/a_test.go": imports("testing", module, module+"/internal/sched"),
+		"internal/seam/seam.go":       imports("sync/atomic"),
+		"internal/seam/seam_test.go":  imports("testing", module+"/internal/seam"),
+		"internal/stripe/counters.go": imports("sync", module+"/internal/seam"),
+		"internal/sched/world.go":     imports(module + "/internal/seam"),
+		"internal/test/pooltest/a.go": imports(module, module+"/internal/refcount"),
+		"typedpool/pool.go":           imports("sync"),
+		"typedpool/pool_test.go":      imports("testing", module+"/typedpool"),
+		"examples/a/main.go":          imports("net/http", module, module+"/examples/internal/b"),
+		"examples/c/go.mod":           bare + "require y v1.0.0\nreplace " + module + " => ../../\n",
+		"examples/c/main.go":          imports("example.org/y", module),
+		"bench/go.mod":                bare + "require y v1.0.0\nreplace " + module + " => ../\n",
+		"bench/bench.go":              imports("example.org/y/z", module, module+"/typedpool"),
+		"metrics/prometheus/go.mod":   bare + "require y v1.0.0\n",
+		"metrics/prometheus/main.go":  imports("example.org/y", module),
+		"testdata/any.go":             imports("example.org/y", module+"/examples/a"),
 	}
 	check := func(name, text string) []string {
 		tree := fstest.MapFS{}
@@ -208,23 +241,28 @@ func TestEveryBadArrowIsSeen(t *testing.T) {
 	}
 	for _, broken := range []struct{ name, text, want string }{
 		{"pool.go", imports(module + "/typedpool"), "pool.go: . must not import " + module + "/typedpool"},
+		{"pool.go", imports("net/http"), "pool.go: . must not import net/http"},
+		{"pool.go", imports(module + "/internal/seam"), "pool.go: . must not import " + module + "/internal/seam"},
+		{"pool.go", imports(module + "/internal/test/pooltest"), "pool.go: only tests may import " + module + "/internal/test/pooltest"},
 		{"pool_test.go", imports("example.org/y"), ".: a third-party import in the root module"},
 		{"docs/a_test.go", imports("example.org/y"), "docs: a third-party import in the root module"},
+		{"internal/refcount/a.go", imports(module), "internal/refcount/a.go: internal/refcount must not import " + module},
+		{"internal/refcount/a.go", imports("runtime/pprof"), "internal/refcount/a.go: internal/refcount must not import runtime/pprof"},
+		{"internal/refcount/a.go", imports(module + "/internal/sched"), "internal/refcount/a.go: only tests may import " + module + "/internal/sched"},
 		{"internal/seam/a.go", imports(module), "internal/seam/a.go: internal/seam must not import " + module},
 		{"internal/seam/a.go", imports(module + "/internal/stripe"), "internal/seam/a.go: internal/seam must not import " + module + "/internal/stripe"},
 		{"internal/stripe/a_test.go", imports(module), "internal/stripe/a_test.go: internal/stripe must not import " + module},
-		{"internal/stripe/deep/a.go", imports(module + "/internal/sched"), "internal/stripe/deep/a.go: internal/stripe must not import " + module + "/internal/sched"},
+		{"internal/stripe/deep/a.go", imports(module + "/internal/refcount"), "internal/stripe/deep/a.go: internal/stripe must not import " + module + "/internal/refcount"},
 		{"typedpool/a.go", imports(module + "/internal/seam"), "typedpool/a.go: typedpool must not import " + module + "/internal/seam"},
 		{"typedpool/a_test.go", imports(module), "typedpool/a_test.go: typedpool must not import " + module},
 		{"a_test.go", imports(module + "/examples/a"), "a_test.go: nothing may import " + module + "/examples/a"},
 		{"examples/a/a.go", imports(module + "/bench"), "examples/a/a.go: nothing may import " + module + "/bench"},
 		{"bench/a.go", imports(module + "/verify/x"), "bench/a.go: nothing may import " + module + "/verify/x"},
-		{"poolswapvet/a.go", imports(module), "poolswapvet/a.go: the checker must not require the library: " + module},
-		{"poolswapvet/go.mod", bare + "replace y => ../y\n", "poolswapvet: a released module replaces nothing"},
-		{"examples/go.mod", bare, "examples: a module of its own without a third-party import"},
+		{"metrics/prometheus/go.mod", bare + "replace y => ../y\n", "metrics/prometheus: a released module replaces nothing"},
+		{"examples/a/go.mod", bare, "examples/a: a module of its own without a third-party import"},
 		{"go.mod", bare + "require example.org/y v1.0.0\n", "go.mod: the root module requires nothing and replaces nothing"},
 		{"go.mod", bare + "replace y => ../y\n", "go.mod: the root module requires nothing and replaces nothing"},
-		{"go.work", "go 1.26\n", "go.work: a workspace is nobody else's business"},
+		{"go.work", "go 1.26\n", "go.work: a workspace belongs to one machine"},
 	} {
 		if wrong := check(broken.name, broken.text); !slices.Equal(wrong, []string{broken.want}) {
 			t.Errorf("with %s\n%s: saw %q, want %q", broken.name, broken.text, wrong, broken.want)

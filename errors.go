@@ -13,10 +13,9 @@ import (
 var ErrLimit = errors.New("poolswap: the pool's limit of live objects is reached")
 
 // Leak is what Options.Report receives when the garbage collector took an
-// object that was still counted as held: a Release was forgotten, or a
-// [Reader] dropped without Close. The object is lost to recycling, and Discard
-// is never called for it. A leak of the current object shows only after an
-// Update and a collection.
+// object that was still counted as held: a Release was forgotten, or a Close.
+// The object is lost to recycling, and Discard is never called for it. A leak
+// of the current object shows only after an Update and a collection.
 type Leak struct {
 	Type string // of the object
 	Held int    // references that were never released
@@ -24,7 +23,7 @@ type Leak struct {
 
 // Error says what was not released.
 func (e *Leak) Error() string {
-	return fmt.Sprintf("poolswap: a %s was dropped with %d references never released (a forgotten Release, or a Reader without Close?)", e.Type, e.Held)
+	return fmt.Sprintf("poolswap: a %s was dropped with %d references never released (a forgotten Release or Close?)", e.Type, e.Held)
 }
 
 // HookPanic is what Options.Report receives when the reset or Discard function

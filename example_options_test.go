@@ -75,7 +75,7 @@ func ExampleLeak() {
 
 func ExampleLeak_Error() {
 	fmt.Println(&poolswap.Leak{Type: "*main.DenyList", Held: 1})
-	// Output: poolswap: a *main.DenyList was dropped with 1 references never released (a forgotten Release, or a Reader without Close?)
+	// Output: poolswap: a *main.DenyList was dropped with 1 references never released (a forgotten Release or Close?)
 }
 
 // A reset that panics where a reader was the last holder ends the process,

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // TestHooksNeverRunOnAReader lets readers be the last holders of many objects

@@ -8,7 +8,7 @@ import (
 	"weak"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // forget acquires the current object n times and keeps nothing of it.
@@ -114,7 +114,7 @@ func TestADroppedContainerIsNoLeak(t *testing.T) {
 
 func TestALeakIsAnErrorThatSaysWhatToLookFor(t *testing.T) {
 	leak := &poolswap.Leak{Type: "*app.Table", Held: 2}
-	const want = "poolswap: a *app.Table was dropped with 2 references never released (a forgotten Release, or a Reader without Close?)"
+	const want = "poolswap: a *app.Table was dropped with 2 references never released (a forgotten Release or Close?)"
 	if leak.Error() != want {
 		t.Errorf("%s", leak)
 	}

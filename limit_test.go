@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 func TestMaxLiveBoundsTheObjects(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // Types that embed Ref where several objects could share it.

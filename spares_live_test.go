@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // TestFewObjectsAreAliveWhateverGOMAXPROCSIs asserts two things about one

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
 	"github.com/poolswap/poolswap/internal/refcount"
 	"github.com/poolswap/poolswap/internal/stripe"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // TestStatsFollowEachObject leads objects through their lives and compares all

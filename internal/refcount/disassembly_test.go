@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/poolswap/poolswap/internal/pooltest"
 	"github.com/poolswap/poolswap/internal/refcount"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // instruction is a line of a disassembly.

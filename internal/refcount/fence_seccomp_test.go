@@ -10,8 +10,8 @@ import (
 	"unsafe"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
 	"github.com/poolswap/poolswap/internal/stripe"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // TestMembarrierForbiddenByTheKernel runs in processes of its own under a

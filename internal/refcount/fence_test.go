@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
 	"github.com/poolswap/poolswap/internal/stripe"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 var errFence = errors.New("operation not permitted")

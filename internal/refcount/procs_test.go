@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
 	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // withProcs restores GOMAXPROCS after the test.

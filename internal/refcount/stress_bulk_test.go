@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // bulk is how much a run must reach before it ends; the zero bulk asks for

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/pooltest"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 const (
