@@ -22,7 +22,7 @@ import (
 // program never assigns to the whole of a T that is in use, as in *t = T{}:
 // reset and Update panic. [NewPool] refuses a T that embeds Ref by pointer.
 //
-// Ref is four words in the object. Each object also has counters outside,
+// Ref is four words in the object. Each object also has counters outside it,
 // 128 bytes for each processor and 256 more, made when the object is first
 // handed out or published.
 type Ref struct {
@@ -52,7 +52,8 @@ func engineObject[T any](obj *T, offset uintptr) *refcount.Object {
 	if obj == nil {
 		return nil
 	}
-	return (*refcount.Object)(unsafe.Add(unsafe.Pointer(obj), offset))
+	ref := (*Ref)(unsafe.Add(unsafe.Pointer(obj), offset))
+	return &ref.object
 }
 
 // userObject returns the T whose part o is, or nil for nil.
