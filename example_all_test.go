@@ -61,8 +61,8 @@ func withoutSuffix(example string) string {
 	return name
 }
 
-// exportedNames returns the names of everything that a user can name, methods
-// as Type_Method.
+// exportedNames returns the exported names of the package, methods as
+// Type_Method.
 func exportedNames(t *testing.T, set *token.FileSet, files []*ast.File) (names []string) {
 	pkg, err := doc.NewFromFiles(set, files, module)
 	if err != nil {

@@ -44,13 +44,13 @@ func ExampleErrLimit() {
 	// true
 }
 
-// A forgotten Release costs one object, and is told when the garbage collector
-// has found it.
+// A forgotten Release costs one object. Report receives a Leak when the garbage
+// collector has found it.
 func ExampleLeak() {
-	told := make(chan error, 1)
+	reports := make(chan error, 1)
 	pool := poolswap.NewPoolWithOptions(
 		func() *DenyList { return new(DenyList) }, nil,
-		poolswap.Options[DenyList]{Report: func(err error) { told <- err }})
+		poolswap.Options[DenyList]{Report: func(err error) { reports <- err }})
 	lists := poolswap.NewContainer(pool, pool.Get())
 	lists.Acquire() // and no Release
 	lists.Update(pool.Get())
@@ -59,7 +59,7 @@ func ExampleLeak() {
 	for err == nil {
 		runtime.GC()
 		select {
-		case err = <-told:
+		case err = <-reports:
 		default:
 		}
 	}
@@ -78,21 +78,21 @@ func ExampleLeak_Error() {
 	// Output: poolswap: a *main.DenyList was dropped with 1 references never released (a forgotten Release or Close?)
 }
 
-// A reset that panics where a reader was the last holder ends the process,
-// unless there is a Report.
+// If a reader was the last holder, a panic in reset ends the process, unless
+// there is a Report.
 func ExampleHookPanic() {
-	told := make(chan error)
+	reports := make(chan error)
 	pool := poolswap.NewPoolWithOptions(
 		func() *DenyList { return new(DenyList) },
 		func(*DenyList) bool { panic("cannot reset") },
-		poolswap.Options[DenyList]{Report: func(err error) { told <- err }})
+		poolswap.Options[DenyList]{Report: func(err error) { reports <- err }})
 	lists := poolswap.NewContainer(pool, pool.Get())
 	list := lists.Acquire()
 	lists.Update(nil)
 	lists.Release(list)
 
 	var hook *poolswap.HookPanic
-	if err := <-told; errors.As(err, &hook) {
+	if err := <-reports; errors.As(err, &hook) {
 		fmt.Println(hook.Value, len(hook.Stack) > 0)
 	}
 	fmt.Println(pool.Stats().Lost, "object is lost")

@@ -254,7 +254,7 @@ func (m *Mapped) close() bool {
 	return true
 }
 
-// A mapping that somebody leaks is unmapped by the garbage collector.
+// A leaked mapping is unmapped when the garbage collector takes its object.
 func Example_mapping() {
 	pool := poolswap.NewPool(func() *Mapped { return new(Mapped) }, (*Mapped).close)
 	files := poolswap.NewEmptyContainer(pool)

@@ -7,7 +7,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// Two containers may share a pool: what one no longer needs serves the other.
+// Two containers may share a pool: an object that one gives up serves the other.
 func ExamplePool() {
 	pool := newDenyLists()
 	hosts := poolswap.NewContainer(pool, &DenyList{hosts: []string{"a.example"}})
@@ -25,8 +25,8 @@ func ExamplePool() {
 	// 0 objects were made by the factory
 }
 
-// Reset empties an object and keeps its memory. What has grown out of
-// proportion it refuses.
+// Reset empties an object and keeps its memory. It refuses an object that has
+// grown out of proportion.
 func ExampleNewPool() {
 	pool := poolswap.NewPool(
 		func() *DenyList { return &DenyList{hosts: make([]string, 0, 8)} },
@@ -87,7 +87,7 @@ func ExamplePool_Get() {
 	// Output: [a.example]
 }
 
-// An object that is not published after all goes back.
+// An object that is not published after all goes back to the pool.
 func ExamplePool_Release() {
 	pool := newDenyLists()
 	list := pool.Get()
@@ -97,8 +97,8 @@ func ExamplePool_Release() {
 	// Output: true 0
 }
 
-// With a limit, a writer that outruns its readers is told instead of taking
-// ever more memory.
+// With a limit, a writer that outruns its readers gets an error instead of ever
+// more memory.
 func ExamplePool_TryGet() {
 	pool := poolswap.NewPoolWithOptions(
 		func() *DenyList { return new(DenyList) }, nil,
@@ -141,7 +141,7 @@ func ExamplePool_Refs() {
 	// 0
 }
 
-// A test of a program that uses containers ends with a look at the accounts.
+// A test of a program that uses containers checks the accounts at its end.
 func ExamplePool_Stats() {
 	pool := newDenyLists()
 	lists := poolswap.NewContainer(pool, pool.Get())
@@ -171,7 +171,7 @@ func ExampleStats() {
 	// live 2 current 1 spares 1
 }
 
-// A Box makes a type poolable that one cannot add a field to.
+// A Box makes a type poolable to which no field can be added.
 func ExampleBox() {
 	pool := poolswap.NewPool(
 		func() *poolswap.Box[bytes.Buffer] { return new(poolswap.Box[bytes.Buffer]) },

@@ -36,8 +36,8 @@ func ExampleReader_Load() {
 	// [b.example]
 }
 
-// Before a long wait a Reader lets go of what it holds, so that it can be
-// recycled meanwhile.
+// Park releases the object before a long wait, so that the pool can recycle it
+// meanwhile.
 func ExampleReader_Park() {
 	pool := newDenyLists()
 	lists := poolswap.NewContainer(pool, &DenyList{hosts: []string{"a.example"}})

@@ -75,8 +75,8 @@ func ExampleNewEmptyContainer() {
 	// Output: true
 }
 
-// A reader that may come before the first Update looks whether there is an
-// object. Release(nil) does nothing.
+// A reader that may come before the first Update checks for nil. Release(nil)
+// does nothing.
 func ExampleContainer_Acquire() {
 	lists := poolswap.NewEmptyContainer(newDenyLists())
 	denied := func(host string) bool {
@@ -119,7 +119,7 @@ func ExampleContainer_WithAcquire() {
 	// Output: 2
 }
 
-// What GetNew returns is either published or given back.
+// An object from GetNew is either published or given back.
 func ExampleContainer_GetNew() {
 	lists := poolswap.NewEmptyContainer(newDenyLists())
 	load := func(hosts []string) error {
@@ -143,7 +143,7 @@ func ExampleContainer_GetNew() {
 	// [a.example b.example]
 }
 
-// A reader keeps what it acquired, whatever is published meanwhile.
+// A reader keeps the object that it acquired, whatever is published meanwhile.
 func ExampleContainer_Update() {
 	lists := poolswap.NewContainer(newDenyLists(), &DenyList{hosts: []string{"a.example"}})
 	before := lists.Acquire()
