@@ -78,6 +78,33 @@ func ExampleLeak_Error() {
 	// Output: poolswap: a *main.DenyList was dropped with 1 references never released (a forgotten Release or Close?)
 }
 
+// A Release too many is found by the writer that replaces the object. With a
+// Report the writer goes on.
+func ExampleOverRelease() {
+	pool := poolswap.NewPoolWithOptions(
+		func() *DenyList { return new(DenyList) }, nil,
+		poolswap.Options[DenyList]{Report: func(err error) {
+			var over *poolswap.OverRelease
+			if errors.As(err, &over) {
+				fmt.Println(over.Type, "acquired", over.Acquired, "released", over.Released)
+			}
+		}})
+	lists := poolswap.NewContainer(pool, pool.Get())
+	list := lists.Acquire()
+	lists.Release(list)
+	lists.Release(list)
+	lists.Update(pool.Get())
+	fmt.Println(pool.Stats().Lost, "object is lost")
+	// Output:
+	// *poolswap_test.DenyList acquired 1 released 2
+	// 1 object is lost
+}
+
+func ExampleOverRelease_Error() {
+	fmt.Println(&poolswap.OverRelease{Type: "*main.DenyList", Object: 0xc0000100, Generation: 4, Acquired: 7, Released: 8})
+	// Output: poolswap: Release of a *main.DenyList more often than it was acquired: 1 too many (released twice, or by a goroutine that did not acquire it?) [object 0xc0000100, generation 4, acquired 7 times, released 8 times]
+}
+
 // If a reader was the last holder, a panic in reset ends the process, unless
 // there is a Report.
 func ExampleHookPanic() {

@@ -351,6 +351,32 @@ func Example_limit() {
 	// <nil>
 }
 
+func newReported(report func(error)) *Service {
+	pool := poolswap.NewPoolWithOptions(
+		func() *Table { return new(Table) },
+		func(t *Table) bool { t.rows, t.names = t.rows[:0], t.names[:0]; return true },
+		poolswap.Options[Table]{Report: report})
+	return &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
+}
+
+// A reload that finds an excess Release goes on, and Report receives it.
+func Example_excessRelease() {
+	s := newReported(func(err error) {
+		var over *poolswap.OverRelease
+		if errors.As(err, &over) {
+			fmt.Println(over.Type, "released", over.Released-over.Acquired, "times too often")
+		}
+	})
+	_ = s.reload(strings.NewReader("17 a.example\n"))
+	t := s.tables.Acquire()
+	s.tables.Release(t)
+	s.tables.Release(t) // in some request handler
+	fmt.Println(s.reload(strings.NewReader("17 b.example\n")))
+	// Output:
+	// *poolswap_test.Table released 1 times too often
+	// <nil>
+}
+
 func (s *Service) shutdown() {
 	s.tables.Update(nil) // the current object goes back to the pool
 	s.pool.Trim()        // spares are discarded
