@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/poolswap/poolswap"
@@ -13,20 +12,6 @@ import (
 
 // What docs/patterns.md calls wrong is shown here to be wrong, and what it
 // calls right to be right under the same circumstances.
-
-// mappings counts what mmap has mapped and munmap has not.
-var mappings atomic.Int64
-
-// mmap stands for the system call.
-func mmap(name string) ([]byte, error) {
-	data, err := os.ReadFile(name)
-	if err == nil {
-		mappings.Add(1)
-	}
-	return data, err
-}
-
-func munmap([]byte) { mappings.Add(-1) }
 
 // lookupWithoutCopy is the wrong lookup.
 func (s *Service) lookupWithoutCopy(key uint32) []byte {
@@ -225,7 +210,7 @@ func panicValue(fn func()) (value any) {
 // but for those that a paragraph beginning with "Wrong" introduces, in the
 // tests that run it.
 func TestThePatternsAreCompiled(t *testing.T) {
-	compiled := unindented(textOf(t, "example_patterns_test.go") + textOf(t, "patterns_test.go"))
+	compiled := unindented(textOf(t, "example_patterns_test.go") + textOf(t, "example_resources_test.go") + textOf(t, "patterns_test.go"))
 	blocks := codeBlocks(textOf(t, "docs/patterns.md"))
 	right := 0
 	for _, block := range blocks {
