@@ -10,6 +10,10 @@ import (
 // registry knows every object that has counters of this pool and exists. A Ref
 // that was overwritten with zeros looks like a new one; with new counters the
 // pool would not see the readers that the old ones count.
+//
+// A weak pointer identifies an allocation, not an address. An object that the
+// allocator puts where a collected one was has another weak pointer, so an
+// entry that remove has not reached yet is never taken for the new object's.
 type registry struct {
 	mu      sync.Mutex
 	objects map[weak.Pointer[Object]]*stripe.Counters // weak: the registry keeps no object alive
@@ -38,9 +42,10 @@ func (r *registry) remove(key weak.Pointer[Object]) {
 	delete(r.objects, key)
 }
 
-// cleanup is what is left of an object that the garbage collector took. It
-// must not reach the object, directly or through the pool: the collector would
-// never take it.
+// cleanup is what is left of an object that the garbage collector took. The
+// runtime keeps it from attach until it has run, so it must not reach the
+// object, directly or through the pool: the collector would never take it.
+// The counters do not: they have no pointers.
 type cleanup struct {
 	pool     weak.Pointer[Pool]
 	key      weak.Pointer[Object] // in the registry
@@ -48,9 +53,11 @@ type cleanup struct {
 	counters *stripe.Counters     // outlive the object, and have no pointers
 }
 
-// run settles the pool's stats. No goroutine can count on the object any more,
-// so the sums are final. A held object was leaked: the collector found it
-// unreachable and it can never be released.
+// run settles the pool's stats, on a goroutine of the runtime. The object is
+// unreachable, so no goroutine counts on it any more: the sums are final, and
+// no state changes. If references are outstanding they can never be given back:
+// the object was leaked. What the object owned is not discarded, because
+// Discard takes a pointer to it and it is gone.
 func (c cleanup) run() {
 	p := c.pool.Value()
 	if p == nil {
@@ -61,7 +68,7 @@ func (c cleanup) run() {
 	state := c.counters.State.Load()
 	switch phaseOf(state) {
 	case discarded, lost:
-		return // settled when it happened
+		return // settled when it happened; a lost object may well be held
 	case live: // its container was dropped without being emptied
 		stats.retired.Add(1)
 		stats.drained.Add(1)

@@ -2,9 +2,11 @@ package refcount
 
 import "github.com/poolswap/poolswap/internal/seam"
 
-// freeList holds the free objects of a pool: clean ones, last in first out,
-// and dirty ones, which need their reset. Readers only push; writers and the
-// sweeper push and pop.
+// freeList holds the free objects of a pool: clean ones, last in first out, so
+// that the memory that was used last is used next, and dirty ones, which need
+// their reset. Readers only push dirty ones; writers and the sweeper push and
+// pop. The clean ones are referenced from here, which is what keeps them over
+// garbage collections.
 type freeList struct {
 	limit int        // how many clean objects are kept; constant
 	mu    seam.Mutex // never held while a function of the user runs, never taken by a reader
@@ -17,7 +19,8 @@ type freeList struct {
 	dirty seam.Pointer[Object]
 }
 
-// pushClean keeps obj, or returns false if limit objects are kept.
+// pushClean keeps obj, or returns false if limit objects are kept. Ownership
+// of obj passes to the list only with true.
 func (l *freeList) pushClean(obj *Object) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -64,6 +67,7 @@ func (l *freeList) pushDirty(obj *Object) {
 }
 
 // pop returns a free object, clean if there is one, else a dirty one, or nil.
+// Ownership passes to the caller. One lock covers both lists: see (G1).
 func (l *freeList) pop() (obj *Object, clean bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,7 +77,8 @@ func (l *freeList) pop() (obj *Object, clean bool) {
 	return l.takeDirty(), false
 }
 
-// popDirty returns an object that needs its reset, or nil.
+// popDirty returns an object that needs its reset, or nil. Ownership passes to
+// the caller, who resets it or lets it be lost.
 func (l *freeList) popDirty() *Object {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +103,9 @@ func (l *freeList) takeDirty() *Object {
 	}
 }
 
-// count returns how many objects are clean and how many are dirty.
+// count returns how many objects are clean and how many are dirty. The walk is
+// safe while readers push: a push only prepends, and pops are kept out by mu,
+// so next of an object in the list does not change.
 func (l *freeList) count() (clean, dirty int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,8 +10,14 @@ import (
 // This file is what becomes of a free object: reset it, keep it or drop it. A
 // writer does this itself. A reader pushes the object onto the dirty list and
 // the sweeper does it: a goroutine that runs only while dirty objects exist.
+//
+// The functions of the user, Reset and Discard, run with no lock held, so they
+// may call anything of the library. They may also panic or call Goexit. Then
+// deferred functions here settle the stats and the state before the panic goes
+// on, so that the loss is the one object that the function was called for.
 
 // recycle resets a free object that the caller owns, and keeps or drops it.
+// Ownership passes to this call, and from it to the list that keeps the object.
 func (p *Pool) recycle(obj *Object) {
 	if p.tryReset(obj) {
 		p.keep(obj)
@@ -19,7 +25,9 @@ func (p *Pool) recycle(obj *Object) {
 }
 
 // tryReset resets a free object that the caller owns and reports whether it
-// may be used again. If not it is gone: discarded, or lost to a panic.
+// may be used again. If not it is gone: discarded, or lost to a panic. The
+// phase says free already, so a Release or Update of the object while its reset
+// runs is refused.
 func (p *Pool) tryReset(obj *Object) bool {
 	if p.Reset == nil {
 		return true
@@ -48,6 +56,10 @@ func (p *Pool) runReset(obj *Object) (clean bool) {
 		}
 	}()
 	clean = p.Reset(obj)
+
+	// A reset that assigns to the whole object overwrites the Ref with zeros.
+	// With new counters the pool would not see late readers that still count
+	// on the old ones. So the fields are restored and the object is lost.
 	if obj.counters.Load() != counters {
 		p.restore(obj, counters)
 		panic(fmt.Sprintf("poolswap: reset of a %s overwrote its Ref (by *t = T{…}? assign to the other fields)", p.TypeName))
@@ -95,7 +107,8 @@ func (p *Pool) drop(obj *Object) {
 	}
 }
 
-// Trim drops every clean object.
+// Trim drops every clean object. Others may push and pop meanwhile; it ends
+// when it finds both places empty once.
 func (p *Pool) Trim() {
 	for obj := p.free.popClean(); obj != nil; obj = p.free.popClean() {
 		p.drop(obj)
@@ -127,6 +140,9 @@ func (p *Pool) sweep() {
 		if ended {
 			return
 		}
+		// A hook panicked or called Goexit. Without Reports the panic is not
+		// recovered and ends the process with the stack of the hook, like any
+		// other; a Goexit leaves nothing to recover.
 		if p.Reports != nil {
 			if value := recover(); value != nil {
 				seam.Go(p.sweepFunc)
