@@ -117,9 +117,9 @@ func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
 		first.value = 1
 		c := poolswap.NewContainer(pool, first)
 		var stop atomic.Bool
-		var people sync.WaitGroup
+		var workers sync.WaitGroup
 		for range 4 {
-			people.Go(func() {
+			workers.Go(func() {
 				r := c.NewReader()
 				defer r.Close()
 				for !stop.Load() {
@@ -133,7 +133,7 @@ func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
 				}
 			})
 		}
-		people.Go(func() {
+		workers.Go(func() {
 			for !stop.Load() {
 				next := c.GetNew()
 				next.value = 1
@@ -149,7 +149,7 @@ func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
 			}
 		}
 		stop.Store(true)
-		people.Wait()
+		workers.Wait()
 		c.Update(nil)
 		s := pooltest.Settled(t, pool, 0)
 		if s.Current != 0 || s.Retired != 0 || s.Lost != 0 || s.Updates < 10 {

@@ -14,7 +14,7 @@ import (
 // In the words of docs/internals.md: Sums says that equal sums mean that no
 // reference was outstanding at some moment between them; Visible says that a
 // validated reference is visible to every sum of a retired object; Last check
-// says that somebody sums after the last event that makes the sums equal.
+// says that a check comes after the last event that makes the sums equal.
 
 // acquire returns the user's current object, counted, or nil if the slot is
 // empty. It repeats only because an Update took effect in between, so it is
@@ -29,8 +29,8 @@ func (s *Slot) acquire() unsafe.Pointer {
 		// call.
 		k := seam.Pin() // (A1)
 
-		// (A2) Load a candidate. Until (A4) nobody holds it for this reader:
-		// it may be replaced, drained, recycled, filled by a writer, current in
+		// (A2) Load a candidate. Until (A4) this reader does not hold it: it
+		// may be replaced, drained, recycled, filled by a writer, current in
 		// another container of the pool, or discarded. It cannot be collected,
 		// since this pointer keeps it, and its counters never change. So only
 		// the counters may be touched, and none of the user's data.
@@ -122,7 +122,7 @@ func (p *Pool) Release(obj unsafe.Pointer, offset uintptr) {
 			// is nothing to do. Otherwise the writer may have summed without
 			// (R3), and this reader checks. A load before (R3) would be
 			// unsound: a writer could pass (T1), (T2), (T3) and its sums
-			// between that load and the count, and nobody would sum again.
+			// between that load and the count, and no check would come after.
 			after := counters.State.Load() // (R4)
 			seam.Unpin()
 			if phaseOf(after) == live {

@@ -13,9 +13,9 @@ import (
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// specimen is the object that the scheduler's scenarios swap. Its fields
+// testObject is the object that the scheduler's scenarios swap. Its fields
 // beside the Ref are the test's own notes, written by one coroutine at a time.
-type specimen struct {
+type testObject struct {
 	poolswap.Ref
 	name    string
 	in      *watched // where it was published last, nil once reset
@@ -24,13 +24,13 @@ type specimen struct {
 	free    bool // reset ran, and nobody got it since
 }
 
-// lab is a pool with specimens, and what is promised of them, watched at every
+// harness is a pool with test objects, and what is promised of them, watched at every
 // step that the scheduler takes.
-type lab struct {
+type harness struct {
 	*sched.World
-	pool       *poolswap.Pool[specimen, *specimen]
+	pool       *poolswap.Pool[testObject, *testObject]
 	containers []*watched
-	all        []*specimen
+	all        []*testObject
 	maxLive    int  // 0: no limit
 	abandons   bool // the heavy fence fails
 	dropped    int  // discarded
@@ -40,21 +40,21 @@ type lab struct {
 
 // watched is a container and what its only writer has done.
 type watched struct {
-	*poolswap.Container[specimen, *specimen]
+	*poolswap.Container[testObject, *testObject]
 	name     string
 	begun    int  // version of the last Update that was called
 	done     int  // version of the last Update that returned
 	maybeNil bool // an Update(nil) was called
 }
 
-// newLab makes a lab with containers that each have a current specimen, and
+// newHarness makes a harness with containers that each have a current testObject, and
 // spares clean ones beside.
-func newLab(w *sched.World, containers, spares int, options poolswap.Options[specimen]) *lab {
-	l := &lab{World: w, maxLive: options.MaxLive}
+func newHarness(w *sched.World, containers, spares int, options poolswap.Options[testObject]) *harness {
+	l := &harness{World: w, maxLive: options.MaxLive}
 	if options.Spares == 0 {
 		options.Spares = 8
 	}
-	options.Discard = func(*specimen) {
+	options.Discard = func(*testObject) {
 		l.Writes(l.id())
 		l.dropped++
 	}
@@ -66,7 +66,7 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 		l.containers = append(l.containers, c)
 		l.update(c, l.get())
 	}
-	stock := make([]*specimen, spares)
+	stock := make([]*testObject, spares)
 	for i := range stock {
 		stock[i] = l.get()
 	}
@@ -81,7 +81,7 @@ func newLab(w *sched.World, containers, spares int, options poolswap.Options[spe
 var mendFence = func() {}
 
 // failFence makes all heavy fences fail from now on.
-func (l *lab) failFence() {
+func (l *harness) failFence() {
 	l.abandons = true
 	restore := stripe.FailMembarrier(errors.New("refused"))
 	mendFence = func() {
@@ -93,7 +93,7 @@ func (l *lab) failFence() {
 
 // notes stands for all that the promises are judged by, and for what the pool
 // has under its mutex.
-func (l *lab) notes() uint64 {
+func (l *harness) notes() uint64 {
 	retired, discarded := poolOf(l.pool).RetiredAndDiscarded()
 	h := sched.Mix(retired, discarded)
 	h = sched.Mix(sched.Mix(h, uint64(l.refused)), uint64(l.dropped))
@@ -105,13 +105,13 @@ func (l *lab) notes() uint64 {
 		h = sched.Mix(h, sched.Mix(uint64(s.holders), bit(s.free)))
 	}
 	poolOf(l.pool).Guarded(func(o *refcount.Object) {
-		h = sched.Mix(h, (*specimen)(unsafe.Pointer(o)).id())
+		h = sched.Mix(h, (*testObject)(unsafe.Pointer(o)).id())
 	})
 	return h
 }
 
 // id is a number for s that is the same in every run.
-func (s *specimen) id() uint64 {
+func (s *testObject) id() uint64 {
 	if s == nil {
 		return 0
 	}
@@ -119,10 +119,10 @@ func (s *specimen) id() uint64 {
 }
 
 // held is a number for its holders.
-func (s *specimen) held() uint64 { return sched.Mix(s.id(), 1) }
+func (s *testObject) held() uint64 { return sched.Mix(s.id(), 1) }
 
-// id is a number for the lab's own accounts.
-func (l *lab) id() uint64 { return sched.Mix(0, 3) }
+// id is a number for the harness's own accounts.
+func (l *harness) id() uint64 { return sched.Mix(0, 3) }
 
 // id is a number for c that is the same in every run.
 func (c *watched) id() uint64 {
@@ -140,18 +140,18 @@ func bit(b bool) uint64 {
 }
 
 // make is the factory. It watches that no more exist than may.
-func (l *lab) make() *specimen {
+func (l *harness) make() *testObject {
 	s := l.literal()
 	if s.free = true; l.maxLive > 0 && len(l.all)-l.dropped > l.maxLive {
-		l.Fail("%d specimens exist", len(l.all)-l.dropped)
+		l.Fail("%d test objects exist", len(l.all)-l.dropped)
 	}
 	return s
 }
 
-// literal returns a specimen that the pool does not know.
-func (l *lab) literal() *specimen {
+// literal returns a testObject that the pool does not know.
+func (l *harness) literal() *testObject {
 	l.Writes(l.id())
-	s := &specimen{name: string(rune('A' + len(l.all)))}
+	s := &testObject{name: string(rune('A' + len(l.all)))}
 	l.all = append(l.all, s)
 	l.Name(unsafe.Pointer(s), s.name)
 	l.Label(objectOf(s).SetOnce(), s.name+".counters")
@@ -159,7 +159,7 @@ func (l *lab) literal() *specimen {
 }
 
 // reset watches the first promise: nothing is recycled while it is held.
-func (l *lab) reset(s *specimen) bool {
+func (l *harness) reset(s *testObject) bool {
 	l.Reads(s.held())
 	l.Writes(s.id())
 	if s.holders != 0 {
@@ -172,14 +172,14 @@ func (l *lab) reset(s *specimen) bool {
 	return true
 }
 
-// get watches the second: a specimen is at most once in the pool.
-func (l *lab) get() *specimen {
+// get watches the second: a testObject is at most once in the pool.
+func (l *harness) get() *testObject {
 	s := l.pool.Get()
 	l.got(s)
 	return s
 }
 
-func (l *lab) got(s *specimen) {
+func (l *harness) got(s *testObject) {
 	l.Reads(s.held())
 	l.Writes(s.id())
 	if !s.free || s.holders != 0 {
@@ -192,7 +192,7 @@ func (l *lab) got(s *specimen) {
 }
 
 // update publishes s, or empties c.
-func (l *lab) update(c *watched, s *specimen) {
+func (l *harness) update(c *watched, s *testObject) {
 	l.Writes(c.id())
 	c.begun++
 	version := c.begun
@@ -208,17 +208,17 @@ func (l *lab) update(c *watched, s *specimen) {
 }
 
 // acquire watches the third: what is acquired was current during the call.
-func (l *lab) acquire(c *watched) *specimen {
+func (l *harness) acquire(c *watched) *testObject {
 	done := c.done
 	l.Reads(c.id())
 	l.Know(uint64(done))
-	var s *specimen
+	var s *testObject
 	l.Call("(*Slot).acquire", func() { s = c.Acquire() })
 	l.judge(c, s, done)
 	return s
 }
 
-func (l *lab) judge(c *watched, s *specimen, done int) {
+func (l *harness) judge(c *watched, s *testObject, done int) {
 	l.Reads(c.id())
 	l.Reads(s.id())
 	l.Adds(s.held())
@@ -239,7 +239,7 @@ func (l *lab) judge(c *watched, s *specimen, done int) {
 	}
 }
 
-func (l *lab) release(c *watched, s *specimen) {
+func (l *harness) release(c *watched, s *testObject) {
 	if s == nil {
 		return
 	}
@@ -257,9 +257,9 @@ func (l *lab) release(c *watched, s *specimen) {
 	l.Call("no function", func() { c.Release(s) })
 }
 
-// check watches the last: when all is done every specimen is where it should
+// check watches the last: when all is done every testObject is where it should
 // be, once.
-func (l *lab) check() {
+func (l *harness) check() {
 	current := 0
 	for _, c := range l.containers {
 		s := c.Acquire()
@@ -276,7 +276,7 @@ func (l *lab) check() {
 	live := len(l.all) - l.dropped + l.revived - int(stats.Lost)
 	if stats.Live != live || stats.Retired != 0 || stats.PendingReset != 0 ||
 		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped {
-		l.Fail("%d specimens, %d current, and in the end %+v", live, current, stats)
+		l.Fail("%d test objects, %d current, and in the end %+v", live, current, stats)
 	}
 	for range stats.Spares {
 		l.get() // fails for one that is there twice

@@ -14,7 +14,7 @@ import (
 var larger = []scenario{
 	{name: "two readers and a writer, two rounds each, and a spare more", containers: 1, spares: 2, threads: twoRoundsEach},
 	{name: "a reader and three updates", containers: 1, spares: 1, threads: thirdLife},
-	{name: "three readers, two writers", config: sched.Config{CPUs: 3, Stripes: 2, Depth: 3}, containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+	{name: "three readers, two writers", config: sched.Config{CPUs: 3, Stripes: 2, Depth: 3}, containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
 		for range 3 {
 			l.reader(c[0], 3)
 		}
@@ -22,20 +22,20 @@ var larger = []scenario{
 			l.writers(c[0])
 		}
 	}},
-	{name: "three readers, six updates", config: sched.Config{CPUs: 3, Depth: 4}, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "three readers, six updates", config: sched.Config{CPUs: 3, Depth: 4}, containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		for range 3 {
 			l.reader(c[0], 4)
 		}
 		l.writer(c[0], 6)
 	}},
-	{name: "two containers, four readers", config: sched.Config{CPUs: 3, Depth: 3}, containers: 2, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "two containers, four readers", config: sched.Config{CPUs: 3, Depth: 3}, containers: 2, spares: 1, threads: func(l *harness, c []*watched) {
 		for i := range 4 {
 			l.reader(c[i%2], 3)
 		}
 		l.writer(c[0], 3)
 		l.writer(c[1], 3)
 	}},
-	{name: "portable: two containers, four readers", options: poolswap.Options[specimen]{Portable: true}, config: sched.Config{CPUs: 3}, containers: 2, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "portable: two containers, four readers", options: poolswap.Options[testObject]{Portable: true}, config: sched.Config{CPUs: 3}, containers: 2, spares: 1, threads: func(l *harness, c []*watched) {
 		for i := range 4 {
 			l.reader(c[i%2], 3)
 		}

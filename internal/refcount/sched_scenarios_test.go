@@ -7,15 +7,15 @@ import (
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
-// scenario is a lab with threads in it.
+// scenario is a harness with threads in it.
 type scenario struct {
 	name       string
 	config     sched.Config
-	options    poolswap.Options[specimen]
+	options    poolswap.Options[testObject]
 	containers int
 	spares     int
 	fenceFails bool
-	threads    func(l *lab, c []*watched)
+	threads    func(l *harness, c []*watched)
 }
 
 // explore is [sched.Explore] of s, after which the heavy fence is what it was.
@@ -32,7 +32,7 @@ func (s scenario) sample(runs, changes int) sched.Result {
 
 func (s scenario) setUp(w *sched.World) {
 	mendFence() // which failed in the last run
-	l := newLab(w, s.containers, s.spares, s.options)
+	l := newHarness(w, s.containers, s.spares, s.options)
 	if s.fenceFails {
 		l.failFence()
 	}
@@ -40,14 +40,14 @@ func (s scenario) setUp(w *sched.World) {
 	w.AtEnd(l.check)
 }
 
-var portable = poolswap.Options[specimen]{Portable: true}
+var portable = poolswap.Options[testObject]{Portable: true}
 
-func thirdLife(l *lab, c []*watched) {
+func thirdLife(l *harness, c []*watched) {
 	l.reader(c[0], 1)
 	l.writer(c[0], 3)
 }
 
-func twoRoundsEach(l *lab, c []*watched) {
+func twoRoundsEach(l *harness, c []*watched) {
 	l.reader(c[0], 2)
 	l.reader(c[0], 2)
 	l.writer(c[0], 2)
@@ -56,12 +56,12 @@ func twoRoundsEach(l *lab, c []*watched) {
 // scenarios are small enough to be explored completely, most of them in
 // seconds, the largest in an hour.
 var scenarios = []scenario{
-	{name: "a reader and a writer, two rounds each", containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+	{name: "a reader and a writer, two rounds each", containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.writer(c[0], 2)
 	}},
 	{name: "a reader and three updates: a third life", options: portable, containers: 1, spares: 1, threads: thirdLife},
-	{name: "an object is replaced under its holder while another reader comes too late", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "an object is replaced under its holder while another reader comes too late", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		held := l.acquire(c[0])
 		l.reader(c[0], 1)
 		l.Start("writer", func() {
@@ -69,7 +69,7 @@ var scenarios = []scenario{
 			l.release(c[0], held)
 		})
 	}},
-	{name: "a check of one life ends in the next", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "a check of one life ends in the next", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		held := l.acquire(c[0])
 		l.Start("reader", func() { l.release(c[0], held) })
 		l.Start("writer", func() {
@@ -80,38 +80,38 @@ var scenarios = []scenario{
 			l.release(c[0], again)
 		})
 	}},
-	{name: "two readers and an update", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "two readers and an update", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.reader(c[0], 1)
 		l.writer(c[0], 1)
 	}},
-	{name: "two readers and an update, counted the portable way", options: portable, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "two readers and an update, counted the portable way", options: portable, containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.reader(c[0], 1)
 		l.writer(c[0], 1)
 	}},
-	{name: "two readers, one in the overflow stripe", config: sched.Config{Stripes: 1}, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "two readers, one in the overflow stripe", config: sched.Config{Stripes: 1}, containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.reader(c[0], 1)
 		l.writer(c[0], 1)
 	}},
 	{name: "two readers and a writer, two rounds each", containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two readers and a writer, two rounds each, counted the portable way", options: portable, containers: 1, spares: 1, threads: twoRoundsEach},
-	{name: "two writers", containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+	{name: "two writers", containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
 		l.writers(c[0])
 	}},
-	{name: "two writers and a reader", options: portable, containers: 1, spares: 2, threads: func(l *lab, c []*watched) {
+	{name: "two writers and a reader", options: portable, containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.writers(c[0])
 	}},
-	{name: "two containers on one pool", containers: 2, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "two containers on one pool", containers: 2, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.Start("writer", func() {
 			l.update(c[0], l.get())
 			l.update(c[1], l.get())
 		})
 	}},
-	{name: "an object moves to the other container under a reader", options: portable, containers: 2, spares: 0, threads: func(l *lab, c []*watched) {
+	{name: "an object moves to the other container under a reader", options: portable, containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.Start("writer", func() {
 			l.update(c[1], nil)
@@ -119,16 +119,16 @@ var scenarios = []scenario{
 			l.update(c[1], l.get())
 		})
 	}},
-	{name: "an owner gives back what it did not publish", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "an owner gives back what it did not publish", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.Start("writer", func() {
 			l.pool.Release(l.get())
 			l.update(c[0], l.get())
 		})
 	}},
-	{name: "an owner gives back what another gets", containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
+	{name: "an owner gives back what another gets", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		s := l.get()
-		l.Start("giver", func() {
+		l.Start("handoff", func() {
 			l.pool.Release(s)
 			l.update(c[0], nil)
 		})
@@ -138,28 +138,28 @@ var scenarios = []scenario{
 			l.pool.Release(s)
 		})
 	}},
-	{name: "two threads give back the same object", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "two threads give back the same object", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		s := l.get()
 		l.rivals(func() { l.pool.Release(s) })
 	}},
-	{name: "two threads publish the same object", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "two threads publish the same object", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		s := l.get()
 		s.in, s.version = c[0], 1
 		l.rivals(func() { c[0].Update(s) })
 	}},
-	{name: "two threads publish an object that is new to the pool", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "two threads publish an object that is new to the pool", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		s := l.literal()
 		s.in, s.version = c[0], 1
 		l.rivals(func() { c[0].Update(s) })
 	}},
-	{name: "two threads bring back an object that was discarded", options: poolswap.Options[specimen]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
+	{name: "two threads bring back an object that was discarded", options: poolswap.Options[testObject]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		s := l.get()
 		l.pool.Release(s)
 		s.in, s.version, s.free = c[0], 1, false
 		l.revived = 1
 		l.rivals(func() { c[0].Update(s) })
 	}},
-	{name: "three threads get and give back, and two objects may exist", options: poolswap.Options[specimen]{MaxLive: 2, Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *lab, _ []*watched) {
+	{name: "three threads get and give back, and two objects may exist", options: poolswap.Options[testObject]{MaxLive: 2, Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *harness, _ []*watched) {
 		for range 3 {
 			l.Start("getter", func() {
 				if s, err := l.pool.TryGet(); err == nil {
@@ -169,7 +169,7 @@ var scenarios = []scenario{
 			})
 		}
 	}},
-	{name: "two threads publish an object that is new to a pool with a limit, and one gets", options: poolswap.Options[specimen]{MaxLive: 1, Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
+	{name: "two threads publish an object that is new to a pool with a limit, and one gets", options: poolswap.Options[testObject]{MaxLive: 1, Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.update(c[0], nil)
 		s := l.literal()
 		s.in, s.version = c[0], 1
@@ -190,7 +190,7 @@ var scenarios = []scenario{
 		})
 		l.AtEnd(func() { l.revived = int(l.pool.Stats().Adopted) - 1 })
 	}},
-	{name: "the heavy fence fails", fenceFails: true, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "the heavy fence fails", fenceFails: true, containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.writer(c[0], 3) // the third replaces an object that was made after the first failure
 		l.AtEnd(func() {
@@ -199,22 +199,22 @@ var scenarios = []scenario{
 			}
 		})
 	}},
-	{name: "the container is emptied and filled", containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
+	{name: "the container is emptied and filled", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.Start("writer", func() {
 			l.update(c[0], nil)
 			l.update(c[0], l.get())
 		})
 	}},
-	{name: "a reader hands its reference to another thread", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
-		var handed *specimen
+	{name: "a reader hands its reference to another thread", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
+		var handed *testObject
 		l.Start("reader", func() {
 			handed = l.acquire(c[0])
 			l.Start("heir", func() { l.release(c[0], handed) })
 		})
 		l.writer(c[0], 1)
 	}},
-	{name: "a Reader loads, parks and loads", containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "a Reader loads, parks and loads", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.Start("reader", func() {
 			r := c[0].NewReader()
 			for round := range 2 {
@@ -236,11 +236,11 @@ var scenarios = []scenario{
 		})
 		l.writer(c[0], 1)
 	}},
-	{name: "no spares: objects are discarded", options: poolswap.Options[specimen]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *lab, c []*watched) {
+	{name: "no spares: objects are discarded", options: poolswap.Options[testObject]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.Start("writer", func() { l.update(c[0], nil) })
 	}},
-	{name: "deep store buffers", config: sched.Config{Depth: 4}, containers: 1, spares: 1, threads: func(l *lab, c []*watched) {
+	{name: "deep store buffers", config: sched.Config{Depth: 4}, containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 3)
 		l.writer(c[0], 1)
 	}},

@@ -5,7 +5,7 @@ package refcount_test
 import "github.com/poolswap/poolswap/internal/sched"
 
 // reader starts a thread that reads in rounds.
-func (l *lab) reader(c *watched, rounds int) {
+func (l *harness) reader(c *watched, rounds int) {
 	l.Start("reader of "+c.name, func() {
 		for round := range rounds {
 			l.Forget(uint64(round))
@@ -20,7 +20,7 @@ func (l *lab) reader(c *watched, rounds int) {
 }
 
 // writer starts a thread that updates.
-func (l *lab) writer(c *watched, updates int) {
+func (l *harness) writer(c *watched, updates int) {
 	l.Start("writer of "+c.name, func() {
 		for update := range updates {
 			l.Forget(uint64(update))
@@ -33,7 +33,7 @@ func (l *lab) writer(c *watched, updates int) {
 
 // writers starts two threads that update once each. The container has two
 // writers then, so which version is current is not known.
-func (l *lab) writers(c *watched) {
+func (l *harness) writers(c *watched) {
 	for range 2 {
 		l.Start("writer", func() {
 			s := l.get()
@@ -44,7 +44,7 @@ func (l *lab) writers(c *watched) {
 }
 
 // rivals starts two threads that do what only one may: one must be refused.
-func (l *lab) rivals(do func()) {
+func (l *harness) rivals(do func()) {
 	for range 2 {
 		l.Start("rival", func() {
 			if l.Refused(do) {

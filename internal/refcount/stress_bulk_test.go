@@ -14,15 +14,15 @@ import (
 // bulk is how much a run must reach before it ends; the zero bulk asks for
 // nothing.
 type bulk struct {
-	pairs   uint64 // of Acquire and Release, by sprinters
+	pairs   uint64 // of Acquire and Release, by fastReaders
 	updates uint64
 	retries uint64 // validations that failed
 
-	sprint, push int  // how much sprinters and pushers do in one turn
+	sprint, push int  // how much fastReaders and publishers do in one turn
 	alone        bool // there is nobody else
 }
 
-// longTurns are about as long for sprinters as for pushers, so that of the
+// longTurns are about as long for fastReaders as for publishers, so that of the
 // processors each kind gets its share, and so long that the others, who give
 // way all the time, leave them most of it.
 var longTurns = bulk{sprint: 1 << 13, push: 1 << 8}
@@ -33,9 +33,9 @@ func (s *stress) reached(size bulk) bool {
 	return s.pairs.Load() >= size.pairs && stats.Updates >= size.updates && stats.Retries >= size.retries
 }
 
-// sprinter does nothing but acquire and release. It looks at the first word as
+// fastReader does nothing but acquire and release. It looks at the first word as
 // soon as it may, and at the last as late as it may.
-func (s *stress) sprinter(place, sprint int) {
+func (s *stress) fastReader(place, sprint int) {
 	c := s.containers[place]
 	for !s.over() {
 		pairs := uint64(0)
@@ -46,7 +46,7 @@ func (s *stress) sprinter(place, sprint int) {
 			}
 			first := e.words[0]
 			if last := e.words[len(e.words)-1]; first != last || labelOf(first).place != place {
-				s.fail("acquired an exhibit of container %d that is being used: %x", place, e.words)
+				s.fail("acquired a canary of container %d that is being used: %x", place, e.words)
 			}
 			c.Release(e)
 			pairs++
@@ -56,15 +56,15 @@ func (s *stress) sprinter(place, sprint int) {
 	}
 }
 
-// pusher does nothing but publish.
-func (s *stress) pusher(place, push int) {
-	author := places + 1 + place
+// publisher does nothing but publish.
+func (s *stress) publisher(place, push int) {
+	writer := places + 1 + place
 	serial := uint64(0)
 	for !s.over() {
 		for range push {
 			serial++
-			s.containers[place].Update(s.write(label{author, place, serial}))
-			s.updated[place][author].Store(serial)
+			s.containers[place].Update(s.write(label{writer, place, serial}))
+			s.updated[place][writer].Store(serial)
 		}
 		runtime.Gosched()
 	}
@@ -115,7 +115,7 @@ func (s *stress) inBulk(size bulk) {
 // are done.
 func TestStressInBulk(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
-		s := newStress(t, poolswap.Options[exhibit]{Portable: options.Portable})
+		s := newStress(t, poolswap.Options[canary]{Portable: options.Portable})
 		s.inBulk(ask(t, longTurns, 4_000_000, 100_000))
 	})
 }

@@ -26,7 +26,7 @@ func TestStressWithWindowsWidened(t *testing.T) {
 				machine.Wait()
 				seam.Install(nil)
 			})
-			s := newStress(t, poolswap.Options[exhibit]{Portable: portable})
+			s := newStress(t, poolswap.Options[canary]{Portable: portable})
 			s.run(stressDuration(t), bulk{})
 			if !t.Failed() {
 				s.settle()

@@ -16,7 +16,7 @@ import (
 
 const (
 	places  = 2            // containers, all on one pool
-	authors = 2*places + 1 // one for each container, one for all, and a pusher for each container
+	writers = 2*places + 1 // one for each container, one for all, and a publisher for each container
 )
 
 // How often the paths that only a race takes must have been taken before a run
@@ -29,16 +29,16 @@ const (
 )
 
 // stress is a run: readers of every kind and writers of every kind, who swap
-// exhibits and watch that what they hold does not change.
+// canaries and watch that what they hold does not change.
 type stress struct {
 	t          *testing.T
-	pool       *poolswap.Pool[exhibit, *exhibit]
-	containers [places]*poolswap.Container[exhibit, *exhibit]
+	pool       *poolswap.Pool[canary, *canary]
+	containers [places]*poolswap.Container[canary, *canary]
 
-	updated [places][authors]atomic.Uint64 // serial of the last Update that returned
+	updated [places][writers]atomic.Uint64 // serial of the last Update that returned
 
 	made, donated, discarded atomic.Uint64
-	pairs                    atomic.Uint64 // of Acquire and Release, by sprinters
+	pairs                    atomic.Uint64 // of Acquire and Release, by fastReaders
 
 	begun  time.Time
 	group  sync.WaitGroup
@@ -47,7 +47,7 @@ type stress struct {
 	ended  chan struct{}
 }
 
-func newStress(t *testing.T, options poolswap.Options[exhibit]) *stress {
+func newStress(t *testing.T, options poolswap.Options[canary]) *stress {
 	s := &stress{t: t, ended: make(chan struct{})}
 	options.Spares = 4
 	options.Discard = s.discard
@@ -58,34 +58,34 @@ func newStress(t *testing.T, options poolswap.Options[exhibit]) *stress {
 	return s
 }
 
-func (s *stress) make() *exhibit {
+func (s *stress) make() *canary {
 	s.made.Add(1)
-	return newExhibit()
+	return newCanary()
 }
 
-// reset poisons, and refuses some exhibits so that new ones come into being at
+// reset poisons, and refuses some canaries so that new ones come into being at
 // every GOMAXPROCS.
-func (s *stress) reset(e *exhibit) bool {
+func (s *stress) reset(e *canary) bool {
 	word := e.words[0]
 	if word == poison {
-		s.fail("an exhibit was reset twice")
+		s.fail("a canary was reset twice")
 	}
 	if !e.says(word) {
-		s.fail("an exhibit was reset while another wrote on it: %x", e.words)
+		s.fail("a canary was reset while another wrote on it: %x", e.words)
 	}
 	e.write(poison)
 	return labelOf(word).serial%32 != 0
 }
 
-func (s *stress) discard(e *exhibit) {
+func (s *stress) discard(e *canary) {
 	s.discarded.Add(1)
 	if !e.says(poison) {
-		s.fail("an exhibit was discarded in use: %x", e.words)
+		s.fail("a canary was discarded in use: %x", e.words)
 	}
 }
 
-// serials are the last ones of each author.
-type serials [authors]uint64
+// serials are the last ones of each writer.
+type serials [writers]uint64
 
 // replaced returns the serials that were published in the container, at least:
 // older ones cannot be acquired any more.
@@ -140,8 +140,8 @@ func (s *stress) run(duration time.Duration, size bulk) {
 	}
 	if size != (bulk{}) {
 		for place := range places {
-			s.start(func() { s.sprinter(place, size.sprint) })
-			s.start(func() { s.pusher(place, size.push) })
+			s.start(func() { s.fastReader(place, size.sprint) })
+			s.start(func() { s.publisher(place, size.push) })
 		}
 	}
 
@@ -160,7 +160,7 @@ func (s *stress) run(duration time.Duration, size bulk) {
 	s.group.Wait()
 }
 
-// everybody starts one author for each container, one for all, and one reader
+// everybody starts one writer for each container, one for all, and one reader
 // of each kind for each container.
 func (s *stress) everybody() {
 	seed := uint64(0)
@@ -169,11 +169,11 @@ func (s *stress) everybody() {
 		random := rand.New(rand.NewPCG(seed, 0))
 		s.start(func() { who(where, random) })
 	}
-	for author := range places + 1 {
-		start(s.author, author)
+	for writer := range places + 1 {
+		start(s.writer, writer)
 	}
 	for place := range places {
-		for _, reader := range []func(int, *rand.Rand){s.passer, s.dweller, s.giver, s.subscriber, s.caller} {
+		for _, reader := range []func(int, *rand.Rand){s.shortReader, s.longReader, s.handoff, s.loopReader, s.callbackReader} {
 			start(reader, place)
 		}
 	}
@@ -185,12 +185,12 @@ func (s *stress) seldom() bool {
 	return stats.Retries < enoughRetries || min(stats.LateReleases, stats.SlowChecks) < enoughLate
 }
 
-// settle checks that every exhibit is where it should be when all have gone
+// settle checks that every canary is where it should be when all have gone
 // home.
 func (s *stress) settle() {
 	t := s.t
 	if now := s.pool.Stats(); now.Retired != 0 {
-		t.Fatalf("nobody holds anything, and %d exhibits have not come back: %+v", now.Retired, now)
+		t.Fatalf("nobody holds anything, and %d canaries have not come back: %+v", now.Retired, now)
 	}
 	stats := pooltest.Settled(t, s.pool, 0)
 	t.Logf("%+v", stats)
@@ -204,20 +204,20 @@ func (s *stress) settle() {
 	current := 0
 	for place := range s.containers {
 		v := s.enter(place)
-		if v.exhibit == nil {
+		if v.canary == nil {
 			continue
 		}
 		current++
-		if refs := s.pool.Refs(v.exhibit); refs != 1 {
-			t.Errorf("%d references to the exhibit of container %d, want that of this check", refs, place)
+		if refs := s.pool.Refs(v.canary); refs != 1 {
+			t.Errorf("%d references to the canary of container %d, want that of this check", refs, place)
 		}
-		s.leave(v, place)
+		s.release(v, place)
 	}
 	if stats.Created != s.made.Load() || stats.Adopted != s.donated.Load() || stats.Discarded != s.discarded.Load() || stats.Current != current {
 		t.Errorf("%d made, %d donated, %d discarded, %d current", s.made.Load(), s.donated.Load(), s.discarded.Load(), current)
 	}
 	if stats.Created+stats.Adopted != uint64(stats.Current+stats.Spares)+stats.Discarded {
-		t.Errorf("not every exhibit is current, a spare, or discarded")
+		t.Errorf("not every canary is current, a spare, or discarded")
 	}
 
 	// With the containers empty and the spares dropped, all went through
@@ -227,7 +227,7 @@ func (s *stress) settle() {
 	}
 	s.pool.Trim()
 	if all := s.made.Load() + s.donated.Load(); s.discarded.Load() != all {
-		t.Errorf("%d of %d exhibits were discarded in the end", s.discarded.Load(), all)
+		t.Errorf("%d of %d canaries were discarded in the end", s.discarded.Load(), all)
 	}
 }
 
@@ -251,7 +251,7 @@ func stressDuration(t *testing.T) time.Duration {
 
 func TestStress(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
-		s := newStress(t, poolswap.Options[exhibit]{Portable: options.Portable})
+		s := newStress(t, poolswap.Options[canary]{Portable: options.Portable})
 		s.run(stressDuration(t), bulk{})
 		if !t.Failed() {
 			s.settle()
