@@ -1,10 +1,10 @@
 // Package poolswap replaces a heavy object while many goroutines read it.
 //
 // A service reads one large object all the time, such as a routing table, a geo
-// database, a deny list or a configuration, and replaces it now and then.
-// With this package readers never wait, the old object is not used again
-// before its last reader has let go, and a replacement makes no garbage: the
-// writer fills the memory that an earlier object left behind.
+// database, a deny list or a configuration, and replaces it now and then. With
+// this package readers never wait, the old object is not used again before its
+// last reader has released it, and a replacement makes no garbage: the writer
+// fills the memory of an earlier object.
 //
 //	type Table struct {
 //		poolswap.Ref // by value, by convention first
@@ -26,90 +26,102 @@
 //	next.rows = load(next.rows)
 //	tables.Update(next) // the old table returns to the pool after its last reader
 //
+// NewContainer infers the type parameters. A declaration names both:
+//
+//	type Server struct {
+//		tables *poolswap.Container[Table, *Table]
+//	}
+//
 // # When to use it
 //
 // Use it for one object, or a few, that are read far more often than they are
 // replaced and whose memory is worth keeping: slices of fixed records, offsets
-// into one slab of bytes, a mapped file. Where the object is small, or replaced
-// so seldom that its garbage does not matter, a [sync/atomic.Pointer] is simpler
-// and reads faster. A map of strings gains little: its strings are allocated
-// anew at every load, whatever becomes of the map. For many small objects that
-// live for one call, use package typedpool or a [sync.Pool].
+// into one slab of bytes, a mapped file. If the object is small, or replaced so
+// seldom that its garbage does not matter, a [sync/atomic.Pointer] is simpler
+// and reads faster. A map of strings gains little: every load allocates its
+// strings anew, with or without a pool. For many small objects that live for
+// one call, use package typedpool or a [sync.Pool].
 //
-// An atomic.Pointer together with a sync.Pool is not a substitute: after the
-// swap nobody knows when the last reader is done, so putting the old object
-// into the pool hands memory that is being read to the next writer.
+// An atomic.Pointer together with a sync.Pool is not a substitute. After the
+// swap the writer does not know when the last reader is done, so putting the
+// old object into the pool hands memory that is being read to the next writer.
 //
 // # Ownership
 //
-// An object belongs to one party at a time, and only its owner writes to it:
+// An object has one owner at a time, and only its owner writes to it:
 //
-//  1. [Pool.Get] and [Container.GetNew] give an object to the caller, alone.
-//  2. [Container.Update] takes it. From here on nobody writes to it: it is
-//     current, and shared. The same holds for an object that did not come from
-//     the pool, such as a composite literal; from its first Update on it is the
-//     pool's.
+//  1. [Pool.Get] and [Container.GetNew] give an object to the caller alone.
+//  2. [Container.Update] takes it, from the moment it is called: the object is
+//     current and shared, and no goroutine writes to it. An object that did not
+//     come from the pool, such as a composite literal, becomes the pool's with
+//     its first Update.
 //  3. [Container.Acquire] lends the current object for reading. Each Acquire
-//     needs one Release, on any goroutine, and after it the reader has no
-//     pointer into the object: not to it, nor to a slice, string or map that
-//     lives in it.
-//  4. An object that is not to be published after all goes back by
-//     [Pool.Release] or [Container.Release].
-//  5. All else is the pool's doing. When an object has been replaced and its
-//     last reader has let go, reset empties it, and a later Get returns it.
+//     needs one Release, on any goroutine. After it the reader keeps no pointer
+//     into the object: not to it, nor to a slice, string or map that lives in
+//     it.
+//  4. [Pool.Release] and [Container.Release] take back an object from Get that
+//     the caller does not publish.
+//  5. The pool owns the rest. When an object has been replaced and its last
+//     reader has released it, reset empties it, and a later Get returns it.
 //
-// Breaking a rule panics where it can be known, with a text that names the
-// operation, the type, the counts and the likely cause. What cannot be known is
-// listed in docs/limitations.md; go vet sees copies of what must not be copied.
+// If an operation can see that a rule was broken, it panics; the text names
+// the operation, the type, the object, its counts and the likely cause.
+// docs/limitations.md lists what cannot be seen. go vet reports copies of what
+// must not be copied.
+//
+// A resource that is opened rather than filled fits too: the factory makes an
+// empty wrapper, the writer opens into it, reset closes it. docs/patterns.md
+// shows this and more, the wrong way beside the right one.
 //
 // # Which read to choose
 //
 //   - [Container.Acquire] and [Container.Release]: for a request, with defer.
 //     The reference can pass to another goroutine.
-//   - [Container.WithAcquire]: the same around a function, for when a Release
-//     must not be forgotten.
+//   - [Container.WithAcquire]: the same around a function, so that Release
+//     cannot be forgotten.
 //   - [Container.NewReader] and [Reader.Load]: for a goroutine that reads in a
-//     loop. One load and a compare while nothing was replaced; it keeps the
-//     object until its next Load, so an idle Reader should be parked.
+//     loop. Load is one load and a compare while nothing is replaced. It keeps
+//     the object until the next Load, so park an idle Reader.
 //
 // # Promises
 //
-// Acquire and Load are lock-free: they go round again only because an Update
-// took effect in between. Release is wait-free, but for the one Release that ends
-// a replaced object, which is lock-free. Update never waits for readers.
+// Acquire and Load are lock-free: they repeat only because an Update took
+// effect in between. Release is wait-free, except for the Release that drains a
+// replaced object, which is lock-free. Update never waits for readers.
 //
 // No read allocates, and no read runs the pool's functions. While nothing is
-// replaced, no read writes a cache line that another processor writes, so that
-// reads are as fast on many processors as on one.
+// replaced, no read writes a cache line that another processor writes, so reads
+// are as fast on many processors as on one.
 //
-// Objects are returned exactly once, and promptly: by the writer that replaced
-// them, or by the last reader. What exists is the current object of each
-// container, the spares ([Options.Spares], which survive garbage collections),
-// what readers and writers really hold, and, until the next collections, free
-// ones beyond the spares.
+// An object returns to the pool exactly once, and promptly: the writer that
+// replaced it returns it, or its last reader. What exists is the current object
+// of each container, the spares ([Options.Spares], which survive garbage
+// collections), what readers and writers hold, and, until the next collections,
+// free objects beyond the spares.
 //
-// An Update synchronizes before every Acquire and Load that returns its object;
-// a Release synchronizes before the reset of the object and the Get that
+// An Update synchronizes before every Acquire and Load that returns its object.
+// A Release synchronizes before the reset of the object and the Get that
 // returns it next.
 //
-// # Two ways to count
+// # Counting modes
 //
-// How many readers hold an object is counted without a word that two
-// processors write. On linux/amd64 a read counts with plain instructions and
-// the writer pays, with one membarrier system call for each replaced object:
-// the asymmetric way. Everywhere else, under the race detector, in a build with
-// the tag purego, with [Options.Portable], and where the kernel refuses
-// membarrier, a read counts with atomic instructions: the portable way. They
-// differ in speed alone. [Stats.Counting] tells which one runs.
+// The pool counts the readers of an object without a word that two processors
+// write. In the asymmetric mode, on linux/amd64, a read counts with plain
+// increments, in assembly, and the writer pays with one membarrier system call
+// for each replaced object. In the portable mode a read counts with atomic
+// instructions: on other platforms, under the race detector, with the build tag
+// purego, with [Options.Portable], and where the kernel refuses membarrier. The
+// modes differ in speed alone. [Stats] tells the mode, and whether reads run
+// the assembly or Go methods, and why.
 //
-// Each object has counters of its own beside it: 256 bytes, and 128 more for
-// each processor (512 with purego).
+// Each object has counters outside it: 256 bytes, and 128 more for each
+// processor (512 with purego).
 //
 // # When something is wrong
 //
-// [Pool.Stats] shows where all objects are. Retired that grows means that
-// readers hold old objects too long, or forget them; Leaked counts forgotten
-// Releases that the garbage collector has found. [Options.Report] is told of
-// them, and of panics in reset. [Pool.Refs] gives the references to one object,
-// for tests.
+// [Pool.Stats] shows where all objects are. If Retired grows, readers hold old
+// objects too long, or a Release is forgotten. Leaked counts forgotten Releases
+// that the garbage collector found, after the object was replaced.
+// [Options.Report] receives leaks, over-releases and panics of reset.
+// [Pool.Refs] returns the references to one object, for tests.
 package poolswap
