@@ -39,7 +39,7 @@ func startGroup(t *testing.T, process *exec.Cmd) (stdout *os.File) {
 	return stdout
 }
 
-// readUntil reads until what was read has the text in it.
+// readUntil reads until the text has come.
 func readUntil(t *testing.T, f *os.File, text string) {
 	t.Helper()
 	var all strings.Builder
@@ -93,8 +93,8 @@ func TestInterruptKeepsResults(t *testing.T) {
 }
 
 // TestInterruptEndsChildren interrupts a sample of hotswap that would take an
-// hour, in the two ways that are common: a terminal signals the whole group,
-// others the one process.
+// hour, in the two common ways: a terminal signals the whole group,
+// other senders signal the one process.
 func TestInterruptEndsChildren(t *testing.T) {
 	for _, c := range []struct {
 		name   string

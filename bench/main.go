@@ -72,8 +72,10 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	if err != nil {
 		return 1
 	}
-	if err := report.WriteTargets(stdout, measured); err != nil {
-		return 1
+	if o.targets {
+		if err := report.WriteTargets(stdout, measured); err != nil {
+			return 1
+		}
 	}
 	_, _ = fmt.Fprintf(stdout, "\n%sreport: %s\n", report.Others(measured), absolute(written))
 	return 0
@@ -95,7 +97,7 @@ func take(o options, chosen []measure.Suite, stdout io.Writer, stderr *os.File) 
 	measured := &results.Run{
 		Machine: results.ThisMachine(),
 		Started: time.Now().UTC().Format(time.RFC3339),
-		Command: strings.TrimSpace("go run -C bench . " + commandLine(o)),
+		Command: commandLine(o),
 	}
 	s := &session.Session{
 		Suites: chosen, Count: o.count, Time: o.benchtime, Full: o.full,
@@ -111,9 +113,13 @@ func take(o options, chosen []measure.Suite, stdout io.Writer, stderr *os.File) 
 	return measured, s.Run(ctx, measured)
 }
 
-// commandLine returns the flags that say what is measured.
+// commandLine returns the command with the flags, and the setting of the
+// environment, that decide what is measured.
 func commandLine(o options) string {
-	var flags []string
+	flags := []string{"go run -C bench ."}
+	if procs := os.Getenv("GOMAXPROCS"); procs != "" {
+		flags[0] = "GOMAXPROCS=" + procs + " " + flags[0]
+	}
 	if o.full {
 		flags = append(flags, "-full")
 	}

@@ -61,7 +61,7 @@ func TestBadArgumentsEndTheCommandAtOnce(t *testing.T) {
 		says      string
 	}{
 		{"an unknown flag", []string{"-fast"}, 2, "flag provided but not defined: -fast"},
-		{"an unknown suite", []string{"-suite", "read,hotswop"}, 2, `there is no suite "hotswop"; there are hotswap, read, `},
+		{"an unknown suite", []string{"-suite", "read,hotswop"}, 2, `there is no suite "hotswop"; there are hotswap, spares, read, `},
 		{"no suite", []string{"-suite", ""}, 2, `there is no suite ""`},
 		{"no sample", []string{"-count", "0"}, 2, "-count 0: at least 1 sample"},
 		{"a count that is no number", []string{"-count", "many"}, 2, `invalid value "many"`},
@@ -135,7 +135,7 @@ func readResults(t *testing.T, folder string) *results.Run {
 
 func TestRunWritesAllResults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new", "folder")
-	process, stdout, stderr := command("-suite", "cadence", "-count", "2", "-benchtime", "1ms", "-o", folder)
+	process, stdout, stderr := command("-targets", "-suite", "cadence", "-count", "2", "-benchtime", "1ms", "-o", folder)
 	if status := exitStatus(t, process.Run()); status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
@@ -160,13 +160,16 @@ func TestRunWritesAllResults(t *testing.T) {
 
 func TestCommandLineNamesWhatWasMeasured(t *testing.T) {
 	for _, c := range []struct {
+		procs   string
 		options options
 		want    string
 	}{
-		{options{count: defaultCount}, ""},
-		{options{count: fullCount, full: true}, "-full"},
-		{options{count: 3, full: true, suites: []string{"read", "slab"}, benchtime: time.Second}, "-full -suite read,slab -count 3 -benchtime 1s"},
+		{"", options{count: defaultCount}, "go run -C bench ."},
+		{"", options{count: fullCount, full: true}, "go run -C bench . -full"},
+		{"", options{count: 3, full: true, suites: []string{"read", "slab"}, benchtime: time.Second}, "go run -C bench . -full -suite read,slab -count 3 -benchtime 1s"},
+		{"10", options{count: defaultCount}, "GOMAXPROCS=10 go run -C bench ."},
 	} {
+		t.Setenv("GOMAXPROCS", c.procs)
 		if got := commandLine(c.options); got != c.want {
 			t.Errorf("%s: %q, want %q", fmt.Sprintf("%+v", c.options), got, c.want)
 		}

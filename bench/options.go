@@ -16,6 +16,7 @@ import (
 type options struct {
 	full      bool
 	list      bool
+	targets   bool
 	suites    []string
 	count     int
 	benchtime time.Duration
@@ -27,7 +28,7 @@ const (
 	fullCount    = 10
 )
 
-// errUsage says that the flags are wrong; what is wrong has been said already.
+// errUsage means that the flags are wrong; the user has been told why.
 var errUsage = errors.New("wrong flags")
 
 func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (options, error) {
@@ -35,9 +36,10 @@ func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (op
 	var suites string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	flags.BoolVar(&o.full, "full", false, "take the longer and more samples of the published tables")
+	flags.BoolVar(&o.full, "full", false, "take more and longer samples, as for the figures in the documentation")
 	flags.BoolVar(&o.list, "list", false, "list the suites and end")
-	flags.StringVar(&suites, "suite", "", "run these `suites` only, with commas in between")
+	flags.BoolVar(&o.targets, "targets", false, "say at the end which of the maintainers' targets the run has met")
+	flags.StringVar(&suites, "suite", "", "run only these `suites`, separated by commas")
 	flags.IntVar(&o.count, "count", 0, fmt.Sprintf("take that many `samples` of each rival in each case (default %d, with -full %d)", defaultCount, fullCount))
 	flags.DurationVar(&o.benchtime, "benchtime", 0, "let the clock of each timed sample run for that long (default: each suite knows)")
 	flags.StringVar(&o.output, "o", "out", "write the report and the results to this `folder`")

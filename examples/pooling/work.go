@@ -123,7 +123,7 @@ func bufferNoPool(n int) {
 	for range n {
 		b := new(bytes.Buffer)
 		b.WriteString(greeting)
-		out.Write(b.Bytes())
+		_, _ = out.Write(b.Bytes())
 	}
 }
 
@@ -132,7 +132,7 @@ func bufferSyncPool(n int) {
 		b := syncBuffers.Get()
 		b.Reset()
 		b.WriteString(greeting)
-		out.Write(b.Bytes())
+		_, _ = out.Write(b.Bytes())
 		syncBuffers.Put(b)
 	}
 }
@@ -141,7 +141,7 @@ func bufferTypedPool(n int) {
 	for range n {
 		b := typedBuffers.Get()
 		b.WriteString(greeting)
-		out.Write(b.Bytes())
+		_, _ = out.Write(b.Bytes())
 		typedBuffers.Put(b)
 	}
 }
@@ -159,7 +159,7 @@ func lineNoPool(n int) {
 		var b bytes.Buffer
 		b.WriteString(now.Format(clock))
 		b.WriteString(pair)
-		out.Write(b.Bytes())
+		_, _ = out.Write(b.Bytes())
 	}
 }
 
@@ -170,7 +170,7 @@ func lineSyncPool(n int) {
 		b.Reset()
 		b.WriteString(now.Format(clock))
 		b.WriteString(pair)
-		out.Write(b.Bytes())
+		_, _ = out.Write(b.Bytes())
 		syncBuffers.Put(b)
 	}
 }
@@ -181,7 +181,7 @@ func lineTypedPool(n int) {
 		b := typedBuffers.Get()
 		b.Write(now.AppendFormat(b.AvailableBuffer(), clock))
 		b.WriteString(pair)
-		out.Write(b.Bytes())
+		_, _ = out.Write(b.Bytes())
 		typedBuffers.Put(b)
 	}
 }

@@ -10,6 +10,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -89,11 +90,11 @@ func goTool(arguments ...string) ([]byte, error) {
 	command := exec.Command("go", arguments...)
 	output, err := command.Output()
 	if err != nil {
-		var said []byte
-		if exit, ok := err.(*exec.ExitError); ok {
-			said = exit.Stderr
+		var exit *exec.ExitError
+		if errors.As(err, &exit) {
+			err = fmt.Errorf("%w\n%s", err, exit.Stderr)
 		}
-		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(arguments, " "), err, said)
+		return nil, fmt.Errorf("go %s: %w", strings.Join(arguments, " "), err)
 	}
 	return output, nil
 }

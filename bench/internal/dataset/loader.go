@@ -65,7 +65,7 @@ func (m *Map) Load(text []byte) {
 	})
 }
 
-// Lookup returns what is known of a package.
+// Lookup returns the record of a package.
 func (m *Map) Lookup(name string) (version, section, description string, ok bool) {
 	r, ok := m.packages[name]
 	return r.version, r.section, r.description, ok
@@ -135,7 +135,7 @@ func (s *Slab) find(name []byte) (at int, found bool) {
 	return at, false
 }
 
-// Lookup returns what is known of a package.
+// Lookup returns the record of a package.
 func (s *Slab) Lookup(name string) (version, section, description string, ok bool) {
 	if len(s.index) == 0 {
 		return "", "", "", false

@@ -2,29 +2,30 @@ package figures
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/report"
+	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/stats"
 )
 
-// table returns what stands in a block: after "bench/results" nothing for the
-// figures that matter most, "machine", "targets", or a suite with options.
+// table returns the content of a block. Its mark names the folder of a run, and
+// then nothing for the most important figures, "machine", or a suite with
+// options.
 func (s *Source) table(what string) (string, error) {
 	words := strings.Fields(what)
-	if len(words) == 0 || words[0] != "bench/results" {
-		return "", fmt.Errorf("it must begin with bench/results")
+	if len(words) == 0 || s.Runs[words[0]] == nil {
+		return "", fmt.Errorf("it must begin with the folder of a run: %s", strings.Join(slices.Sorted(maps.Keys(s.Runs)), ", "))
 	}
+	folder, run := words[0], s.Runs[words[0]]
 	if words = words[1:]; len(words) == 0 {
-		return s.summary()
+		return s.summary(folder)
 	}
-	switch words[0] {
-	case "machine":
-		return s.machine(), nil
-	case "targets":
-		return report.MarkdownTargets(s.Run), nil
+	if words[0] == "machine" {
+		return machine(folder, run), nil
 	}
 	i := slices.IndexFunc(s.Suites, func(suite measure.Suite) bool { return suite.Name == words[0] })
 	if i < 0 {
@@ -34,30 +35,30 @@ func (s *Source) table(what string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return s.matrix(&s.Suites[i], o)
+	return matrix(run, &s.Suites[i], o)
 }
 
 // machine says where and how the figures were measured.
-func (s *Source) machine() string {
-	m, others := s.Run.Machine, ""
-	if s.Run.Others >= 0 {
-		others = fmt.Sprintf(", others had %.0f %% of the processors", 100*s.Run.Others)
+func machine(folder string, run *results.Run) string {
+	m, others := run.Machine, ""
+	if run.Others >= 0 {
+		others = fmt.Sprintf(", others had %.0f %% of the processors", 100*run.Others)
 	}
-	return fmt.Sprintf("%s, %d cores, %s/%s, %s; `%s`, %.10s%s; raw figures in [bench/results](https://github.com/poolswap/poolswap/tree/main/bench/results).\n",
-		m.CPU, m.Cores, m.OS, m.Arch, m.Go, s.Run.Command, s.Run.Started, others)
+	return fmt.Sprintf("%s, %d cores, %s/%s, %s; `%s`, %.10s%s; raw figures in [%s](https://github.com/poolswap/poolswap/tree/main/%s).\n",
+		m.CPU, m.Cores, m.OS, m.Arch, m.Go, run.Command, run.Started, others, folder, folder)
 }
 
 // summary is what a README shows: the hot swap, and reads on one and two cores.
-func (s *Source) summary() (string, error) {
-	swap, err := s.table("bench/results hotswap rivals=PoolSwap,AtomicPtr,MutexAlloc,MutexInPlace,RWMutexRef")
+func (s *Source) summary(folder string) (string, error) {
+	swap, err := s.table(folder + " hotswap rivals=PoolSwap,AtomicPtr,MutexAlloc,MutexInPlace,RWMutexRef")
 	if err != nil {
 		return "", err
 	}
-	reads, err := s.table("bench/results read case=procs=1/goroutines=1/writer=none,procs=2/goroutines=2/writer=none rivals=PoolSwap,Reader.Load,atomic.Pointer,RWMutexRef")
+	reads, err := s.table(folder + " read case=procs=1/goroutines=1/writer=none,procs=2/goroutines=2/writer=none rivals=PoolSwap,Reader.Load,atomic.Pointer,RWMutexRef")
 	if err != nil {
 		return "", err
 	}
-	return "\n" + s.machine() +
+	return "\n" + machine(folder, s.Runs[folder]) +
 		"\nTime per operation where goroutines on all cores read a map of 100,000 entries and, in a share of the operations,\nreplace it, under three memory limits:\n\n" + swap +
 		"\nTime of a read by itself, on one core and on two:\n\n" + reads + "\n", nil
 }
@@ -92,7 +93,7 @@ func parse(words []string, suite *measure.Suite) (options, error) {
 
 // matrix returns a table with a row for each case, or each unit of each, and a
 // column for each rival.
-func (s *Source) matrix(suite *measure.Suite, o options) (string, error) {
+func matrix(run *results.Run, suite *measure.Suite, o options) (string, error) {
 	var b strings.Builder
 	for i := range suite.Cases {
 		c := &suite.Cases[i]
@@ -100,7 +101,7 @@ func (s *Source) matrix(suite *measure.Suite, o options) (string, error) {
 			continue
 		}
 		for _, unit := range o.units {
-			ours := s.Run.Find(suite.Name, c.Name, c.Ours).Values[unit]
+			ours := run.Find(suite.Name, c.Name, c.Ours).Values[unit]
 			if len(ours) == 0 {
 				continue // a case without this unit, or not measured
 			}
@@ -114,7 +115,7 @@ func (s *Source) matrix(suite *measure.Suite, o options) (string, error) {
 			}
 			_, _ = fmt.Fprintf(&b, "| %s |", o.label(suite, c, unit))
 			for _, rival := range o.rivals {
-				_, _ = fmt.Fprintf(&b, " %s |", o.cell(s.Run.Find(suite.Name, c.Name, rival).Values[unit], ours, unit))
+				_, _ = fmt.Fprintf(&b, " %s |", o.cell(run.Find(suite.Name, c.Name, rival).Values[unit], ours, unit))
 			}
 			b.WriteByte('\n')
 		}
@@ -145,29 +146,4 @@ func (o *options) cell(values, ours []float64, unit string) string {
 		return report.FormatRatio(stats.Compare(values, ours).Median)
 	}
 	return report.Format(stats.Of(values).Median, unit)
-}
-
-// value returns an inline figure: "suite/case/rival unit", or
-// "suite/case/rival:base unit" for the ratio of two rivals.
-func (s *Source) value(what string) (string, error) {
-	path, unit, ok := strings.Cut(what, " ")
-	suite, rest, ok2 := strings.Cut(path, "/")
-	slash := strings.LastIndexByte(rest, '/')
-	if !ok || !ok2 || slash < 0 {
-		return "", fmt.Errorf("it must read suite/case/rival unit")
-	}
-	c, rival := rest[:slash], rest[slash+1:]
-	rival, base, isRatio := strings.Cut(rival, ":")
-	values := s.Run.Find(suite, c, rival).Values[unit]
-	if len(values) == 0 {
-		return "", fmt.Errorf("the results hold no %s of %s", unit, path)
-	}
-	if !isRatio {
-		return report.Format(stats.Of(values).Median, unit), nil
-	}
-	r := stats.Compare(values, s.Run.Find(suite, c, base).Values[unit])
-	if r.N == 0 {
-		return "", fmt.Errorf("the results hold no %s of %s to compare with", unit, base)
-	}
-	return report.FormatRatio(r.Median), nil
 }

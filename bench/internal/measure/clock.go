@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Stopwatch tells a goroutine of [Parallel] whether to go on.
+// Stopwatch says whether the goroutines of [Parallel] go on.
 type Stopwatch struct {
 	start time.Time
 	limit time.Duration
@@ -17,10 +17,11 @@ type Stopwatch struct {
 func (w *Stopwatch) Running() bool { return time.Since(w.start) < w.limit }
 
 // Parallel runs work on that many goroutines for about the time given and
-// returns the time, bytes and allocations per operation. Each call of work
-// does operations until the stopwatch has run out and returns how many. Where
-// there is a processor for each they begin when all of them run, since to wake
-// one can take as long as a short sample.
+// returns the time, bytes and allocations per operation, and the processor time
+// where the system tells it. Each call of work does operations until the
+// stopwatch has run out and returns how many. Where there is a processor for
+// each they begin when all of them run, since to wake one can take as long as a
+// short sample.
 //
 // The time per operation is what the goroutines achieve together: the inverse
 // of the sum of their rates, each over its own time, so that one that ends
@@ -36,13 +37,16 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 	var ready, done sync.WaitGroup
 	var arrived atomic.Int32
 	var started atomic.Bool
-	spins := goroutines <= runtime.GOMAXPROCS(0)
+	spins := goroutines <= min(runtime.GOMAXPROCS(0), runtime.NumCPU())
+	var cpuStart time.Duration
+	var hasCPU bool
 	for g := range goroutines {
 		ready.Add(1)
 		done.Go(func() {
 			ready.Done()
 			<-gate
 			if int(arrived.Add(1)) == goroutines {
+				cpuStart, hasCPU = cpuTime()
 				watch.start = time.Now()
 				started.Store(true)
 			}
@@ -60,6 +64,7 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 	runtime.ReadMemStats(&before)
 	close(gate)
 	done.Wait()
+	cpuEnd, _ := cpuTime()
 	runtime.ReadMemStats(&after)
 
 	operations, rate := 0, 0.0
@@ -69,6 +74,9 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 	}
 	sample := PerOperation(operations, &before, &after)
 	sample.Values["ns/op"] = 1 / rate
+	if hasCPU {
+		sample.Values["cpu-ns/op"] = float64(cpuEnd-cpuStart) / float64(max(1, operations))
+	}
 	return sample
 }
 

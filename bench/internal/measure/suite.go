@@ -6,7 +6,7 @@ import "time"
 type Suite struct {
 	Name  string // for -suite, and the first part of every name in the results
 	Title string // heads the tables and the charts
-	About string // one or two sentences for somebody who meets the suite first
+	About string // one or two sentences that introduce the suite
 
 	Time     time.Duration // how long the clock of one sample runs
 	FullTime time.Duration // the same, with -full
@@ -28,6 +28,7 @@ type Column struct {
 type Case struct {
 	Name   string // key=value pairs with slashes in between
 	Ours   string // the rival that ratios refer to
+	Base   string // the rival that published ratios refer to; Ours if empty
 	Rivals []Rival
 
 	// MemoryLimit, if not empty, is the GOMEMLIMIT of the process.
@@ -47,12 +48,12 @@ type Rival struct {
 	// Sample sets up, warms up, measures once and cleans up.
 	Sample func(Config) (Sample, error)
 
-	// Published is the ratio to ours that was published for this rival and
-	// case, or 0.
-	Published float64
+	// Published are the values by unit that others have published for this
+	// rival and case, of another machine; nil if there are none.
+	Published map[string]float64
 }
 
-// Config is what one sample is told.
+// Config are the settings of one sample.
 type Config struct {
 	Time   time.Duration // how long the clock runs, in cases that run for a time
 	Shrink int           // divides every size; 1, but in tests

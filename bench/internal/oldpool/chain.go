@@ -54,7 +54,7 @@ func (c *chain[T]) popHead() *T {
 func (c *chain[T]) popTail() *T {
 	l := c.tail.Load()
 	for l != nil {
-		// In this order: if there is a newer ring, then nobody pushes to this
+		// In this order: if there is a newer ring, then no goroutine pushes to this
 		// one any more, and if it is empty after that it stays so.
 		newer := l.newer.Load()
 		if x := l.popTail(); x != nil {

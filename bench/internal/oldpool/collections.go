@@ -5,7 +5,7 @@ import (
 	"weak"
 )
 
-// collected is told after each garbage collection.
+// collected is called after each garbage collection.
 type collected interface{ Collected() }
 
 // afterEach calls p.Collected after each garbage collection for as long as p

@@ -2,7 +2,7 @@ package oldpool
 
 import _ "unsafe" // for go:linkname
 
-// pin keeps the calling goroutine on its P, which nobody else then runs on, and
+// pin keeps the calling goroutine on its P, which no other goroutine runs on meanwhile, and
 // returns the number of the P. sync.Pool is built on the same two functions.
 //
 //go:linkname pin runtime.procPin

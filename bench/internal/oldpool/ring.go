@@ -4,7 +4,7 @@ import "sync/atomic"
 
 // ring is a queue of fixed size with one owner, who pushes and pops at the head.
 // Anybody pops at the tail. Head and tail are in one word, so that the owner and
-// a thief who reach for the last object are told apart by one compare-and-swap.
+// a thief that race for the last object are decided by one compare-and-swap.
 type ring[T any] struct {
 	ends  atomic.Uint64       // head<<32 | tail: positions, taken modulo the size
 	slots []atomic.Pointer[T] // their number is a power of two
@@ -26,7 +26,7 @@ func (r *ring[T]) pushHead(x *T) bool {
 		return false // a thief has advanced the tail and not emptied the slot yet
 	}
 	slot.Store(x)
-	r.ends.Add(1 << 32) // passes x to whoever pops it
+	r.ends.Add(1 << 32) // passes ownership of x to the goroutine that pops it
 	return true
 }
 

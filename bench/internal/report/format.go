@@ -49,8 +49,8 @@ func FormatRatio(ratio float64) string {
 	return digits(ratio) + "x"
 }
 
-// whole drops what is less than one per operation, as go test does: the
-// process itself allocates a little now and then.
+// whole rounds down to whole numbers per operation, as go test does: the
+// process itself allocates a little.
 func whole(perOperation float64) float64 {
 	if perOperation < 0 {
 		return math.Ceil(perOperation)

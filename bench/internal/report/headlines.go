@@ -7,7 +7,7 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/stats"
 )
 
-// headline is a figure that says by itself what the run has found.
+// headline is one of the few figures at the top of the page.
 type headline struct{ Figure, Text string }
 
 // headlines returns those for which the run has values.
@@ -29,7 +29,7 @@ func headlines(run *results.Run) []headline {
 	add("hotswap", swap, "AtomicPtr", "PoolSwap", "ns/op",
 		"as fast as a new map for each update: %s per operation, not %s, where 1 in 100 replaces a map of 100,000 entries and 99 read it")
 	add("hotswap", swap, "RWMutexRef", "PoolSwap", "ns/op",
-		"as fast as RWMutex and count, the usual way to recycle, in the same place: %s, not %s")
+		"as fast as RWMutex and count, the usual way to recycle, in the same test: %s, not %s")
 	add("read", "procs=1/goroutines=1/writer=none", "RWMutexRef", "PoolSwap", "ns/op",
 		"as fast as RWMutex and count when one goroutine reads: %s per read, not %s")
 	add("read", "procs=2/goroutines=2/writer=none", "RWMutexRef", "PoolSwap", "ns/op",
@@ -40,7 +40,7 @@ func headlines(run *results.Run) []headline {
 	}
 	if made := run.Find("cadence", "collections=3", "PoolSwap").Values["factory-calls"]; len(made) > 0 {
 		theirs := stats.Of(run.Find("cadence", "collections=3", "RWMutexRef").Values["factory-calls"]).Median
-		all = append(all, headline{Format(stats.Of(made).Median, ""), fmt.Sprintf("objects made in 100 updates with three garbage collections between two; %s where a sync.Pool keeps them", Format(theirs, ""))})
+		all = append(all, headline{Format(stats.Of(made).Median, ""), fmt.Sprintf("objects made in 100 updates with three garbage collections between them; %s with a sync.Pool", Format(theirs, ""))})
 	}
 	return all
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/rivals"
 	"github.com/poolswap/poolswap/bench/internal/stats"
-	"github.com/poolswap/poolswap/bench/internal/targets"
 )
 
 //go:embed page.html
@@ -22,7 +21,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"spaced": func(name string) string { return strings.ReplaceAll(name, "/", ", ") },
 }).Parse(pageText))
 
-// section is what the page shows of a suite.
+// section is the part of the page about one suite.
 type section struct {
 	Name, Title, About string
 	Charts             []figureData
@@ -42,9 +41,6 @@ type legendEntry struct {
 	Mark template.HTML
 }
 
-// targetRow is a target in words.
-type targetRow struct{ What, Limit, Measured, Verdict, Class string }
-
 // WriteHTML writes the report: one page that needs nothing else.
 func WriteHTML(w io.Writer, suites []measure.Suite, run *results.Run) error {
 	data := struct {
@@ -52,24 +48,8 @@ func WriteHTML(w io.Writer, suites []measure.Suite, run *results.Run) error {
 		Others    string
 		Headlines []headline
 		Ways      []rivals.Way
-		Tally     string
-		Targets   []targetRow
 		Sections  []section
 	}{Run: run, Others: Others(run), Headlines: headlines(run), Ways: rivals.Ways}
-	judged := targets.Of(run)
-	data.Tally = Tally(judged)
-	for _, t := range judged {
-		row := targetRow{t.What, limit(t), figure(t.Measured, t.Unit), string(t.Verdict), ""}
-		switch t.Verdict {
-		case targets.Met:
-			row.Class = "met"
-		case targets.NotMet:
-			row.Class = "missed"
-		case targets.NotMeasured:
-			row.Measured = "-"
-		}
-		data.Targets = append(data.Targets, row)
-	}
 	for i := range suites {
 		s := &suites[i]
 		table := NewTable(s, run)
@@ -87,7 +67,7 @@ func WriteHTML(w io.Writer, suites []measure.Suite, run *results.Run) error {
 	return page.Execute(w, data)
 }
 
-// newFigure draws a chart of a suite. What was not measured is left out.
+// newFigure draws a chart of a suite, without points that were not measured.
 func newFigure(s *measure.Suite, c measure.Chart, run *results.Run) figureData {
 	var labels, units []string
 	for _, p := range c.Points {
@@ -110,7 +90,7 @@ func newFigure(s *measure.Suite, c measure.Chart, run *results.Run) figureData {
 	return f
 }
 
-// seriesOf returns what the rivals have shown at the points of a chart. A rival
+// seriesOf returns the values of the rivals at the points of a chart. A rival
 // has the same colour in all charts of its suite, and ours has the first.
 func seriesOf(s *measure.Suite, c measure.Chart, run *results.Run) []chart.Series {
 	var all []chart.Series

@@ -85,7 +85,7 @@ func TestReportIsAsRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden(t, "recorded.txt", text) // what was read is written again
+	golden(t, "recorded.txt", text) // reading and writing change nothing
 
 	encoded, err := os.ReadFile(filepath.Join(folder, "results.json"))
 	if err != nil {
@@ -131,8 +131,8 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 }
 
-// TestPageSaysWhatIsCompared: every way to share that has a figure is explained
-// to somebody who has not heard of it.
+// TestPageSaysWhatIsCompared: the page explains every way to share that has a
+// figure.
 func TestPageSaysWhatIsCompared(t *testing.T) {
 	explained := make(map[string]bool)
 	for _, way := range rivals.Ways {

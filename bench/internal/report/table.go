@@ -52,13 +52,15 @@ func newTableCase(s *measure.Suite, c *measure.Case, run *results.Run) TableCase
 		return TableCase{}
 	}
 	first := columns[0].Unit
-	wasPublished := slices.ContainsFunc(c.Rivals, func(r measure.Rival) bool { return r.Published != 0 })
 	tc := TableCase{Name: c.Name, Head: []string{"rival", columns[0].Title, "±", "to ours"}}
-	if wasPublished {
+	if published(c, first) {
 		tc.Head = append(tc.Head, "published")
 	}
 	for _, column := range columns[1:] {
 		tc.Head = append(tc.Head, column.Title)
+		if published(c, column.Unit) {
+			tc.Head = append(tc.Head, "published "+column.Title)
+		}
 	}
 	ours := run.Find(s.Name, c.Name, c.Ours).Values[first]
 	for i := range c.Rivals {
@@ -70,11 +72,14 @@ func newTableCase(s *measure.Suite, c *measure.Case, run *results.Run) TableCase
 		summary := stats.Of(series.Values[first])
 		row := Row{Rival: rival.Name, Ours: rival.Name == c.Ours}
 		row.Cells = append(row.Cells, Format(summary.Median, first), spread(summary), ratio(series.Values[first], ours))
-		if wasPublished {
-			row.Cells = append(row.Cells, published(rival.Published))
+		if published(c, first) {
+			row.Cells = append(row.Cells, publishedRatio(c, rival, first))
 		}
 		for _, column := range columns[1:] {
 			row.Cells = append(row.Cells, Format(stats.Of(series.Values[column.Unit]).Median, column.Unit))
+			if published(c, column.Unit) {
+				row.Cells = append(row.Cells, publishedValue(rival, column.Unit))
+			}
 		}
 		tc.Rows = append(tc.Rows, row)
 	}
@@ -114,11 +119,34 @@ func ratio(values, ours []float64) string {
 	return FormatRatio(r.Median)
 }
 
-func published(ratio float64) string {
-	if ratio == 0 {
+// published reports whether others have published values of a case in a unit.
+func published(c *measure.Case, unit string) bool {
+	return slices.ContainsFunc(c.Rivals, func(r measure.Rival) bool {
+		_, ok := r.Published[unit]
+		return ok
+	})
+}
+
+// publishedRatio is empty where nothing was published.
+func publishedRatio(c *measure.Case, rival *measure.Rival, unit string) string {
+	base := c.Base
+	if base == "" {
+		base = c.Ours
+	}
+	value, ok := rival.Published[unit]
+	if !ok {
 		return ""
 	}
-	return FormatRatio(ratio)
+	return FormatRatio(value / c.Find(base).Published[unit])
+}
+
+// publishedValue is empty where nothing was published.
+func publishedValue(rival *measure.Rival, unit string) string {
+	value, ok := rival.Published[unit]
+	if !ok {
+		return ""
+	}
+	return Format(value, unit)
 }
 
 // WriteText writes the table for a terminal.

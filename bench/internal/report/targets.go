@@ -3,14 +3,13 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/targets"
 )
 
-// WriteTargets writes what the run says of each target, for a terminal.
+// WriteTargets writes the verdict of the run on each target, for a terminal.
 func WriteTargets(w io.Writer, run *results.Run) error {
 	all := targets.Of(run)
 	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -24,22 +23,12 @@ func WriteTargets(w io.Writer, run *results.Run) error {
 	if err := aligned.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\n%s\n", Tally(all))
+	_, err := fmt.Fprintf(w, "\n%s\n", tally(all))
 	return err
 }
 
-// MarkdownTargets returns the targets as a table for the documentation.
-func MarkdownTargets(run *results.Run) string {
-	var b strings.Builder
-	b.WriteString("| target | limit | measured | |\n|---|--:|--:|---|\n")
-	for _, t := range targets.Of(run) {
-		_, _ = fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", t.What, limit(t), figure(t.Measured, t.Unit), t.Verdict)
-	}
-	return b.String()
-}
-
-// Tally counts the verdicts in words.
-func Tally(all []targets.Target) string {
+// tally counts the verdicts in words.
+func tally(all []targets.Target) string {
 	count := make(map[targets.Verdict]int)
 	for _, t := range all {
 		count[t.Verdict]++

@@ -7,8 +7,8 @@ import (
 )
 
 // WatchOthers begins to watch what share of the processors' time does not go to
-// this process and its children. The function that it returns says it, or -1
-// where the system does not tell.
+// this process and its children. The function that it returns returns the share,
+// or -1 where the system does not tell.
 func WatchOthers() (share func() float64) {
 	before, ok := readTicks()
 	return func() float64 {

@@ -2,8 +2,8 @@ package rivals
 
 import "sync"
 
-// MutexInPlace has one object, which a writer changes under the write lock of a
-// read-write mutex: nobody reads meanwhile.
+// MutexInPlace has one object. A writer changes it under the write lock of a
+// read-write mutex, and readers wait.
 type MutexInPlace[T any] struct {
 	mu    sync.RWMutex
 	only  *Object[T] // guarded by mu
@@ -24,7 +24,7 @@ func (s *MutexInPlace[T]) Acquire() *Object[T] {
 // Release ends what Acquire began.
 func (s *MutexInPlace[T]) Release(*Object[T]) { s.mu.RUnlock() }
 
-// GetNew locks out everybody until Update and returns the object, empty.
+// GetNew locks out readers and writers until Update and returns the object, empty.
 func (s *MutexInPlace[T]) GetNew() *Object[T] {
 	s.mu.Lock()
 	s.reset(&s.only.Value)

@@ -9,7 +9,7 @@ type PoolSwap[T any] struct {
 }
 
 // NewPoolSwap returns an empty PoolSwap. Several writers at a time want as many
-// spares as there are writers, and one more.
+// spares as there are writers.
 func NewPoolSwap[T any](f *Functions[T], options poolswap.Options[Object[T]]) *PoolSwap[T] {
 	pool := poolswap.NewPoolWithOptions(f.make, func(obj *Object[T]) bool {
 		f.Reset(&obj.Value)

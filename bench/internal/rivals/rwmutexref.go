@@ -3,8 +3,8 @@ package rivals
 import "sync"
 
 // RWMutexRef keeps the pointer under a read-write mutex and a count of holders
-// in the object, and recycles objects through a sync.Pool: whoever lets go last
-// resets the object and puts it back. This is the design that is known best.
+// in the object, and recycles objects through a sync.Pool: the last holder
+// resets the object and puts it back. It is the best-known design.
 type RWMutexRef[T any] struct {
 	mu      sync.RWMutex
 	current *Object[T] // guarded by mu; the container counts as a holder

@@ -6,8 +6,8 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// Object is what is shared. It carries the bookkeeping of every rival, so that
-// all of them share objects of the same size and layout.
+// Object is the object that is shared. It carries the bookkeeping of every
+// rival, so that all share objects of the same size and layout.
 type Object[T any] struct {
 	poolswap.Ref
 	holders atomic.Int64 // of RWMutexRef
@@ -30,7 +30,7 @@ type Functions[T any] struct {
 	New   func() T         // a new value, empty, with room for what it will hold
 	Reset func(*T)         // empties a value and keeps its memory
 	Fill  func(*T)         // fills an empty value
-	Made  func(*Object[T]) // if not nil, told of each new object
+	Made  func(*Object[T]) // if not nil, called with each new object
 }
 
 func (f *Functions[T]) make() *Object[T] {
@@ -57,6 +57,5 @@ func Warm[T any](s Shared[T], f *Functions[T], objects int) {
 	}
 }
 
-// recycling is what rivals are that use objects again, more than one at a
-// time.
+// recycling is implemented by rivals that recycle several objects.
 type recycling interface{ recycles() }

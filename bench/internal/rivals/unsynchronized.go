@@ -2,7 +2,7 @@ package rivals
 
 // Unsynchronized is the limit: objects for one goroutine alone, which fills and
 // reads them without any synchronization. With one copy a fill finds in the
-// caches what the last one left there, but nobody could have read meanwhile.
+// caches what the last one left there, but no reader could use the object then.
 // With several, which it fills in turn, the old one stays as it was.
 type Unsynchronized[T any] struct {
 	copies  []*Object[T]

@@ -43,7 +43,7 @@ func NewBar(s *Session, terminal io.Writer) *Bar {
 	)}
 }
 
-// Next draws what comes next and how much is left.
+// Next draws the name of the next sample and how much is left.
 func (b *Bar) Next(s *measure.Suite, c *measure.Case, r *measure.Rival, round int) {
 	b.bar.Describe(fmt.Sprintf("%s %s %s %d/%d", s.Name, c.Name, r.Name, round+1, b.session.Count))
 	_ = b.bar.Add64(b.taking.Milliseconds())

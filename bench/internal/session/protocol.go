@@ -16,7 +16,7 @@ type request struct {
 	Config measure.Config `json:"config"`
 }
 
-// answer is what the child says.
+// answer is the answer of the child.
 type answer struct {
 	Sample measure.Sample `json:"sample"`
 	Error  string         `json:"error,omitempty"`

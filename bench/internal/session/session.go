@@ -18,13 +18,13 @@ type Session struct {
 	Full   bool
 
 	Progress Progress
-	Stderr   io.Writer // where children complain
+	Stderr   io.Writer // of the children
 
 	// Finished, if not nil, is called after each suite.
 	Finished func(*measure.Suite)
 }
 
-// Progress is told of each sample before it is taken, while nothing runs.
+// Progress learns of each sample before it is taken, while nothing runs.
 type Progress interface {
 	Next(s *measure.Suite, c *measure.Case, r *measure.Rival, round int)
 	Hide() // something else is about to be shown
@@ -39,7 +39,7 @@ func (s *Session) Run(ctx context.Context, run *results.Run) error {
 		suite := &s.Suites[i]
 		err := s.suite(ctx, suite, run)
 		if ctx.Err() != nil {
-			return context.Cause(ctx) // not what the end of the context has broken
+			return context.Cause(ctx) // not an error that the end of the context caused
 		}
 		if err != nil {
 			return err
@@ -78,8 +78,8 @@ func (s *Session) suite(ctx context.Context, suite *measure.Suite, run *results.
 	return nil
 }
 
-// measureCase takes the samples of a case in turns, A B C A B C: whatever
-// changes on the machine meanwhile meets all rivals.
+// measureCase takes the samples of a case in turns, A B C A B C, so that a
+// change on the machine meets all rivals.
 func (s *Session) measureCase(ctx context.Context, current *child, suite *measure.Suite, c *measure.Case, run *results.Run) error {
 	config := measure.Config{Time: s.time(suite), Shrink: 1}
 	for round := range s.Count {

@@ -17,7 +17,7 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/session"
 )
 
-// fake is a suite whose samples tell what the child is.
+// fake is a suite whose samples describe the child.
 var fake = measure.Suite{Name: "fake", Cases: []measure.Case{
 	{Name: "limit=none", Rivals: rivals("A", "B", "C")},
 	{Name: "limit=64MiB", MemoryLimit: "64MiB", Rivals: rivals("A", "B", "C")},
@@ -38,7 +38,7 @@ func rivals(names ...string) []measure.Rival {
 	return all
 }
 
-// broken is a suite in which the second rival does not come back.
+// broken is a suite in which the second rival fails.
 func broken(how string) measure.Suite {
 	all := rivals("good", "bad")
 	all[1].Sample = func(measure.Config) (measure.Sample, error) {

@@ -18,8 +18,8 @@ func cadence() measure.Suite {
 	s := measure.Suite{
 		Name:  "cadence",
 		Title: "100 updates with garbage collections in between",
-		About: "An object that is in use is a map of 10,000 entries. What counts is how often a new one must be made although old ones are free, " +
-			"and what is allocated. The published poolswap made 2, 59, 100 and 100. update=bare is an update of a small object that nobody fills.",
+		About: "The object is a map of 10,000 entries. Counted are the new objects that an update has to make although old ones are free, and the bytes " +
+			"allocated. The published poolswap made 2, 59, 100 and 100. update=bare is an update of a small object that is not filled.",
 		Time:     30 * time.Millisecond,
 		FullTime: 100 * time.Millisecond,
 		Columns: []measure.Column{
@@ -57,7 +57,7 @@ func sampleCadence(config measure.Config, rival string, collections int) measure
 	f.Made = func(*rivals.Object[table]) { made.Add(1) }
 	s := newShared(rival, f)
 	rivals.Warm(s, f, 3)
-	for range 10 { // where objects are kept in the long run is settled
+	for range 10 { // until objects are where they stay in the long run
 		update(s, f)
 	}
 	updates := config.Size(updatesPerCadence)

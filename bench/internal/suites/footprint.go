@@ -75,14 +75,14 @@ func sampleFootprint(config measure.Config, rival string, procs int, holds bool)
 					}
 				}
 				s.Release(obj)
-				time.Sleep(50 * time.Microsecond) // readers come and go; they do not spin
+				time.Sleep(50 * time.Microsecond) // readers pause; they do not spin
 			}
 		})
 	}
 	for range config.Size(footprintUpdates) {
 		update(s, f)
 		updates.Add(1)
-		runtime.Gosched() // the writer wanders from processor to processor, as it does in a service
+		runtime.Gosched() // the writer changes processors, as it does in a service
 	}
 	stop.Store(true)
 	readers.Wait()

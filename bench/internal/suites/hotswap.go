@@ -19,31 +19,38 @@ func hotswap() measure.Suite {
 		Name:  "hotswap",
 		Title: "Hot swap of a map of 100,000 entries, reads and writes mixed",
 		About: "As many goroutines as cores read one key or, in the share of operations given, replace the whole map. " +
-			"Unsynchronized is no way to share, but the limit: each goroutine fills and reads a map of its own. " +
-			"Unsynchronized+1 is the limit with as many maps as a way needs that leaves the old one readable: one more in all. " +
-			"Go's maps split a part of themselves in 1 of some 400 fills, whoever shares them; that is 80 KiB, and shows in B/op here and there.",
+			"Unsynchronized is the lower limit without sharing: each goroutine fills and reads a map of its own. " +
+			"Unsynchronized+1 has one map more, as any way needs that keeps the old map readable. " +
+			"Go's maps split a part of themselves in 1 of some 400 fills, in every rival; that is 80 KiB, and shows in some cells of B/op.",
 		Time:     80 * time.Millisecond,
 		FullTime: 300 * time.Millisecond,
-		Columns:  []measure.Column{{Unit: "ns/op", Title: "time/op"}, {Unit: "B/op", Title: "B/op"}, {Unit: "allocs/op", Title: "allocs/op"}, {Unit: "maps/op", Title: "maps made/op"}},
+		Columns: []measure.Column{
+			{Unit: "ns/op", Title: "time/op"},
+			{Unit: "cpu-ns/op", Title: "CPU time/op"},
+			{Unit: "B/op", Title: "B/op"},
+			{Unit: "allocs/op", Title: "allocs/op"},
+			{Unit: "maps/op", Title: "maps made/op"},
+			{Unit: "gcs/s", Title: "collections/s"},
+		},
 	}
 	for _, percent := range []int{1, 10, 50} {
 		chart := measure.Chart{Title: fmt.Sprintf("Time per operation, %d %% writes, by memory limit", percent)}
-		for _, mib := range []int{512, 256, 50} {
+		for _, limit := range []int{512, 256, 50} {
 			c := measure.Case{
-				Name:        fmt.Sprintf("writes=%d%%/limit=%dMiB", percent, mib),
+				Name:        fmt.Sprintf("writes=%d%%/limit=%dMiB", percent, limit),
 				Ours:        "PoolSwap",
-				MemoryLimit: fmt.Sprintf("%dMiB", mib),
+				MemoryLimit: fmt.Sprintf("%dMiB", limit),
 				Setup:       30 * time.Millisecond,
 			}
 			for i, name := range hotswapRivals {
 				c.Rivals = append(c.Rivals, measure.Rival{
 					Name:      name,
-					Published: publishedHotswap[percent][mib][i] / publishedHotswap[percent][mib][0],
+					Published: publishedHotswap(percent, limit, i),
 					Sample:    func(config measure.Config) (measure.Sample, error) { return sampleHotswap(config, name, percent), nil },
 				})
 			}
 			s.Cases = append(s.Cases, c)
-			chart.Points = append(chart.Points, measure.Point{Label: fmt.Sprintf("%d MiB", mib), Case: c.Name, Unit: "ns/op"})
+			chart.Points = append(chart.Points, measure.Point{Label: fmt.Sprintf("%d MiB", limit), Case: c.Name, Unit: "ns/op"})
 		}
 		s.Charts = append(s.Charts, chart)
 	}
@@ -51,27 +58,6 @@ func hotswap() measure.Suite {
 }
 
 var hotswapRivals = [...]string{"PoolSwap", "AtomicPtr", "MutexAlloc", "MutexInPlace", "RWMutexRef", "Unsynchronized", "Unsynchronized+1"}
-
-// publishedHotswap is the published time per operation in µs by share of
-// writes and memory limit, in the order of the rivals; 0 where nothing was
-// published. Measured on an Apple M1 Pro with 10 cores, Go 1.25.1.
-var publishedHotswap = map[int]map[int][len(hotswapRivals)]float64{
-	1: {
-		512: {5.2, 9.2, 8.7, 18.0},
-		256: {5.2, 8.4, 8.3, 17.8},
-		50:  {6.6, 27.9, 25.6, 17.8},
-	},
-	10: {
-		512: {51.3, 105.9, 92.9, 198.9},
-		256: {49.6, 88.2, 88.5, 200.8},
-		50:  {67.4, 349.7, 295.5, 200.5},
-	},
-	50: {
-		512: {277, 570, 550, 1211},
-		256: {315, 496, 507, 1289},
-		50:  {336, 2997, 2789, 1092},
-	},
-}
 
 func sampleHotswap(config measure.Config, rival string, percent int) measure.Sample {
 	data := newEntries(config.Size(tableEntries))
@@ -87,9 +73,18 @@ func sampleHotswap(config measure.Config, rival string, percent int) measure.Sam
 	runtime.GC() // what other rivals left is none of this one's cost
 	measure.Parallel(goroutines, config.Time/4, work)
 	warm := made.Load()
+	collections, started := collectionsSoFar(), time.Now()
 	sample := measure.Parallel(goroutines, config.Time, work)
+	sample.Values["gcs/s"] = float64(collectionsSoFar()-collections) / time.Since(started).Seconds()
 	sample.Values["maps/op"] = float64(made.Load()-warm) / float64(sample.Iterations)
 	return sample
+}
+
+// collectionsSoFar returns how many garbage collections have ended.
+func collectionsSoFar() uint32 {
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.NumGC
 }
 
 // mixer is one goroutine's view of a shared table.
@@ -126,6 +121,10 @@ func newSharedTable(rival string, f *rivals.Functions[table], writers int) rival
 	switch rival {
 	case "PoolSwap":
 		return rivals.NewPoolSwap(f, poolswap.Options[rivals.Object[table]]{Spares: writers + 1})
+	case "WriterSpares":
+		return rivals.NewPoolSwap(f, poolswap.Options[rivals.Object[table]]{Spares: writers})
+	case "DefaultSpares":
+		return rivals.NewPoolSwap(f, poolswap.Options[rivals.Object[table]]{})
 	case "AtomicPtr":
 		return rivals.NewAtomicPtr(f)
 	case "MutexAlloc":

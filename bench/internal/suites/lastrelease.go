@@ -9,7 +9,8 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/rivals"
 )
 
-// lastRelease is a case in which procs is the GOMAXPROCS, or 0 for what it is.
+// lastRelease returns a case that runs with GOMAXPROCS set to procs, or left as
+// it is if procs is 0.
 func lastRelease(name string, procs int, names ...string) measure.Case {
 	c := measure.Case{Name: name, Ours: "PoolSwap", Setup: 20 * time.Millisecond}
 	for _, rival := range names {
@@ -50,7 +51,7 @@ func sampleLastRelease(config measure.Config, rival string, procs int) measure.S
 			s.Update(next)
 			_ = h.RecordValue(int64(release(s, held)))
 			operations++
-			runtime.Gosched() // with one processor nobody else runs otherwise
+			runtime.Gosched() // with one processor no other goroutine would run
 		}
 		return operations
 	})
@@ -59,8 +60,8 @@ func sampleLastRelease(config measure.Config, rival string, procs int) measure.S
 	return sample
 }
 
-// timeRelease is the reader of sampleLastRelease: what runs below it is run by
-// a reader.
+// timeRelease is the reader of sampleLastRelease: a reset whose stack has it
+// was run by a reader.
 //
 //go:noinline
 func timeRelease(s rivals.Shared[table], held *rivals.Object[table]) time.Duration {

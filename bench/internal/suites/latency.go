@@ -19,8 +19,8 @@ func latency() measure.Suite {
 		Title: "Latency of reads while maps of 100,000 entries are swapped",
 		About: "reads: each read, Acquire to Release, is timed by itself while a writer swaps the map 20 times a second; Unsynchronized is what the " +
 			"machine and the clock show without any sharing. last-release: the Release of the last holder of a map that has been replaced. " +
-			"There RWMutexRef empties the map, and PoolSwap starts a goroutine that will; GoStatement is what starting one takes by itself, most of it the " +
-			"system's waking of an idle core. With procs=1 (GOMAXPROCS) there is none to wake.",
+			"There RWMutexRef empties the map, and PoolSwap starts a goroutine that will; GoStatement only starts one: most of its time goes to " +
+			"waking an idle core. With procs=1 (GOMAXPROCS) there is no core to wake.",
 		Time:     250 * time.Millisecond,
 		FullTime: time.Second,
 		Columns: []measure.Column{

@@ -9,8 +9,8 @@ import (
 	"github.com/poolswap/poolswap/typedpool"
 )
 
-// lineTime is the time that log lines tell; telling it is measured, asking for
-// it is not.
+// lineTime is the time in each log line: formatting it is measured, asking the
+// clock is not.
 var lineTime = time.Date(2024, 2, 29, 12, 34, 56, 0, time.UTC)
 
 // lineOut is where log lines go; an interface, as in a logger.
@@ -29,7 +29,7 @@ func logNoPool(n int) {
 	}
 }
 
-// wrapper is the typed sync.Pool that people write by hand.
+// wrapper is the typed sync.Pool that programs write by hand.
 type wrapper[T any] struct{ pool sync.Pool }
 
 func (w *wrapper[T]) Get() T  { return w.pool.Get().(T) }
@@ -50,7 +50,7 @@ func logWrapper(n int) {
 
 var lineBuffers typedpool.Buffers
 
-// logTypedpool writes the time where the buffer has room for it.
+// logTypedpool writes the time into the free space of the buffer.
 func logTypedpool(n int) {
 	for range n {
 		b := lineBuffers.Get()

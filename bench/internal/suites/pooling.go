@@ -18,27 +18,27 @@ func pooling() measure.Suite {
 		FullTime: 150 * time.Millisecond,
 		Columns:  []measure.Column{{Unit: "ns/op", Title: "time/op"}, {Unit: "B/op", Title: "B/op"}, {Unit: "allocs/op", Title: "allocs/op"}},
 	}
-	add := func(name, ours, label string, rivals ...measure.Rival) {
-		s.Cases = append(s.Cases, measure.Case{Name: "work=" + name, Ours: ours, Rivals: rivals})
+	add := func(name, ours, base, label string, rivals ...measure.Rival) {
+		s.Cases = append(s.Cases, measure.Case{Name: "work=" + name, Ours: ours, Base: base, Rivals: rivals})
 		s.Charts = append(s.Charts, measure.Chart{Title: label, Points: []measure.Point{{Label: "time", Case: "work=" + name, Unit: "ns/op"}, {Label: "allocated", Case: "work=" + name, Unit: "B/op"}}})
 	}
-	add("log-line", "typedpool", "A log line",
-		published("NoPool", 183.2/155.2, timed(logNoPool)),
-		published("Wrapper", 1, timed(logWrapper)),
+	add("log-line", "typedpool", "Wrapper", "A log line",
+		measure.Rival{Name: "NoPool", Published: published(183.2, 72, 2), Sample: timed(logNoPool)},
+		measure.Rival{Name: "Wrapper", Published: published(155.2, 8, 1), Sample: timed(logWrapper)},
 		measure.Rival{Name: "typedpool", Sample: timed(logTypedpool)})
-	add("struct8k", "typedpool", "A struct of 8 KiB",
-		published("NoPool", 705.4/7.455, timed(structNoPool)),
-		published("sync.Pool", 1, timed(structSyncPool)),
+	add("struct8k", "typedpool", "sync.Pool", "A struct of 8 KiB",
+		measure.Rival{Name: "NoPool", Published: published(705.4, 8192, 1), Sample: timed(structNoPool)},
+		measure.Rival{Name: "sync.Pool", Published: published(7.455, 0, 0), Sample: timed(structSyncPool)},
 		measure.Rival{Name: "typedpool", Sample: timed(structTypedpool)})
 	const few, many = 100, 10_000
-	add("small", "typedpool", "10,000 small objects", smallRivals(many, false)...)
-	add("small-gc", "poolswap", "100 small objects, a collection after each", smallRivals(few, true)...)
+	add("small", "typedpool", "sync.Pool", "10,000 small objects", smallRivals(many, false)...)
+	add("small-gc", "poolswap", "sync.Pool", "100 small objects, a collection after each", smallRivals(few, true)...)
 	s.Cases[len(s.Cases)-1].Setup = 150 * time.Millisecond // its operations are long
 	return s
 }
 
-func published(name string, ratio float64, sample func(measure.Config) (measure.Sample, error)) measure.Rival {
-	return measure.Rival{Name: name, Published: ratio, Sample: sample}
+func published(ns, bytes, allocs float64) map[string]float64 {
+	return map[string]float64{"ns/op": ns, "B/op": bytes, "allocs/op": allocs}
 }
 
 // timed makes a sample of a function that does its operation n times.

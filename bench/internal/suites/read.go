@@ -52,8 +52,8 @@ func sampleRead(config measure.Config, r reader, procs, goroutines int, writer b
 	}
 	var swaps atomic.Int64
 	work := func(g int, w *measure.Stopwatch) (operations int) {
-		// The batch is long enough to hide the look at the clock and, at one
-		// core, short enough to let the writer come in time.
+		// The batch is long enough to hide the cost of the clock and short
+		// enough to let the writer run in time on one core.
 		const batch = 1 << 13
 		found := 0
 		for w.Running() {

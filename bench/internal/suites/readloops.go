@@ -8,11 +8,11 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/rivals"
 )
 
-// The loops of the read suite, which are nothing but the reads: each is written
-// out for its rival, in a function of its own, since the compiler does not
-// inline into a closure that has itself come along with an inlined one.
+// The loops of the read suite. Each rival has a loop of its own in a function
+// of its own, because the compiler does not inline into a closure that was
+// itself inlined.
 
-// object is what the loops read.
+// object is the small object that the loops read.
 type object = rivals.Object[int]
 
 func readAcquireRelease(c *poolswap.Container[object, *object], n int) (sum int) {

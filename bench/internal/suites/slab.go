@@ -15,7 +15,7 @@ const (
 )
 
 // slab is where recycling pays: the same data decoded into a map of strings and
-// into a slab, each time anew or into what was there before.
+// into a slab, each time into new memory or into recycled memory.
 func slab() measure.Suite {
 	return measure.Suite{
 		Name:  "slab",

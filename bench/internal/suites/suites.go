@@ -9,8 +9,8 @@ import (
 
 // All returns the suites in the order in which they run.
 func All() []measure.Suite {
-	return []measure.Suite{hotswap(), read(), latency(), cadence(), footprint(), pooling(), slab()}
+	return []measure.Suite{hotswap(), spares(), read(), latency(), cadence(), footprint(), pooling(), slab()}
 }
 
-// sink keeps the compiler from dropping reads whose result nobody uses.
+// sink keeps the compiler from dropping reads whose results are not used.
 var sink atomic.Int64

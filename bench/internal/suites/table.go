@@ -13,12 +13,11 @@ type table = map[string]string
 
 const tableEntries = 100_000
 
-// entries are the keys and values that tables are filled with: what is measured
-// is how a table is replaced, not how strings are made.
+// entries are the keys and values of tables, made once: replacing a table is
+// measured, making strings is not.
 type entries struct{ keys, values []string }
 
-// lastEntries are those asked for last, of which all samples of a process can
-// have the same.
+// lastEntries are those of the last sample, which the next ones can share.
 var lastEntries atomic.Pointer[entries]
 
 func newEntries(n int) *entries {

@@ -1,5 +1,5 @@
-// Package targets holds what the project promises, and says for a run whether
-// it was kept. A ratio is between two rivals of one run.
+// Package targets holds what the maintainers hold a release to, and says for a
+// run whether it was reached. A ratio is between two rivals of one run.
 package targets
 
 import (
@@ -11,14 +11,14 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/stats"
 )
 
-// Target is one promise and what a run has to say about it.
+// Target is one limit and what a run measured against it.
 type Target struct {
-	What     string  `json:"what"`
-	Limit    float64 `json:"limit"`
-	Below    bool    `json:"below"` // the measured value must be below the limit, not just at most as large
-	Unit     string  `json:"unit"`  // "x" for a ratio
-	Measured float64 `json:"-"`     // NaN if the run has not measured it
-	Verdict  Verdict `json:"verdict"`
+	What     string
+	Limit    float64
+	Below    bool    // the measured value must be below the limit, not just at most as large
+	Unit     string  // "x" for a ratio
+	Measured float64 // NaN if the run has not measured it
+	Verdict  Verdict
 }
 
 // Verdict is the outcome for one target.
@@ -35,7 +35,6 @@ const (
 func Of(run *results.Run) []Target {
 	j := judge{run: run}
 	j.reads()
-	j.otherLibraries()
 	j.hotswap()
 	j.pool()
 	j.latency()
@@ -97,28 +96,6 @@ func (j *judge) reads() {
 		j.run.Find("read", oneOfTwo, "PoolSwap").Values["core-ns/op"])
 	j.atMost(1.10, "x", perCore.Median, "Acquire+Release, time per operation and core, two goroutines against one")
 	j.atMost(2.5, "x", j.ratio("read", alone, "Reader.Load", "atomic.Pointer"), "Reader.Load against atomic.Pointer.Load")
-}
-
-// otherLibraries compares with what libraries of other languages took on a
-// machine with two cores on which RWMutexRef took 27.7 ns alone. They are not
-// part of the run: the limit is their ratio to that. What RWMutexRef takes on two
-// cores is no measure for them, since it depends on how far apart the cores are.
-func (j *judge) otherLibraries() {
-	const mutexAlone = 27.7
-	two := j.median("read", twoCores, "PoolSwap", "ns/op") / j.median("read", alone, "RWMutexRef", "ns/op")
-	for _, other := range []struct {
-		name       string
-		alone, two float64 // ns per operation
-	}{
-		{"arc-swap load (Rust)", 18, 9.1},
-		{"crossbeam-epoch pin (Rust)", 10.3, 6.5},
-		{"seize (Rust)", 10.3, 5.2},
-		{"left-right (Rust)", 18.9, 9.4},
-		{"urcu-memb (C)", 12.8, 6.4},
-	} {
-		j.below(other.alone/mutexAlone, "x", j.ratio("read", alone, "PoolSwap", "RWMutexRef"), "faster than %s alone, both against RWMutex and count alone", other.name)
-		j.below(other.two/mutexAlone, "x", two, "faster than %s on two cores, both against RWMutex and count alone", other.name)
-	}
 }
 
 func (j *judge) hotswap() {

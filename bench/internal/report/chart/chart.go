@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// Series is what belongs to one rival. Values that are NaN are left out.
+// Series is one rival. Values that are NaN are left out.
 type Series struct {
 	Name   string
 	Class  string
