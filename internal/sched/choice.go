@@ -8,14 +8,14 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// choice is one way to go on: a thread takes its step, on processor cpu if the
-// step is a pin, or, where thread is nil, processor cpu lets out a store.
+// choice is one way to go on. A thread takes its step, on processor cpu if the
+// step is a pin; if thread is nil, processor cpu flushes a store.
 type choice struct {
 	thread *thread
 	cpu    int
 }
 
-// wayID tells the ways to go on apart that there are in a state.
+// wayID identifies a choice within a state.
 type wayID struct{ thread, cpu int }
 
 func (c choice) id() wayID {
@@ -25,7 +25,7 @@ func (c choice) id() wayID {
 	return wayID{c.thread.id, c.cpu}
 }
 
-// choices appends all ways to go on to into.
+// choices appends every way to go on to into.
 func (w *World) choices(into []choice) []choice {
 	for _, t := range w.threads {
 		switch {
@@ -49,7 +49,7 @@ func (w *World) choices(into []choice) []choice {
 	return into
 }
 
-// take goes on the way of c.
+// take makes the choice c.
 func (w *World) take(c choice) {
 	w.steps++
 	w.uses = w.uses[:0]
@@ -58,8 +58,8 @@ func (w *World) take(c choice) {
 		return
 	}
 	if c.thread == nil {
-		w.trace.letOut(w, c.cpu)
-		w.letOut(c.cpu)
+		w.trace.flush(w, c.cpu)
+		w.flush(c.cpu)
 		return
 	}
 	w.uses.note(going(c.thread), writes)
@@ -70,7 +70,8 @@ func (w *World) take(c choice) {
 	w.run(c.thread)
 }
 
-// ended reports whether the run is over, and judges it when nothing can go on.
+// ended reports whether the run is over. If no thread can go on, it runs the
+// checks or reports a deadlock.
 func (w *World) ended(ways []choice) bool {
 	if w.failure != nil {
 		return true
@@ -84,6 +85,6 @@ func (w *World) ended(ways []choice) bool {
 			return false
 		}
 	}
-	w.finish() // stores that wait in buffers are visible in the end, in whatever order
+	w.finish() // the order of the stores left in buffers does not matter
 	return true
 }

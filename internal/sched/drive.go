@@ -16,8 +16,8 @@ func (w *World) start(scenario Scenario, usage *usage, trace *trace) {
 	scenario(w)
 }
 
-// drive runs the world to its end, or until choose, which is asked before each
-// transition, has seen enough.
+// drive runs the world to its end, or until choose returns false. It calls choose
+// before each transition.
 func (w *World) drive(choose func([]choice) (int, bool)) {
 	defer seam.Install(nil)
 	defer w.close()
@@ -35,12 +35,12 @@ func (w *World) drive(choose func([]choice) (int, bool)) {
 	}
 }
 
-// replay makes the failing run again and writes it down. path is the way taken
-// wherever there were several.
+// replay repeats the failing run and records its trace. path is the choice made
+// at each branch.
 func replay(config Config, scenario Scenario, usage *usage, failure error, path []int) error {
 	t := new(trace)
 	w := newWorld(config)
-	defer w.crew.disband()
+	defer w.idle.stop()
 	w.start(scenario, usage, t)
 	at := 0
 	w.drive(func(ways []choice) (int, bool) {

@@ -8,21 +8,20 @@ import (
 	"slices"
 )
 
-// errLivelock is the failure of a run that can go on for ever.
+// errLivelock is the failure of a run that can go on forever.
 var errLivelock = errors.New("a state comes again in one run: a livelock")
 
-// Scenario sets up a world: its objects, its threads, its checks. It must do
-// the same each time.
+// Scenario sets up a world: its objects, threads and checks. It must do the same
+// each time.
 type Scenario func(*World)
 
-// Result says what was seen.
+// Result is the outcome of Explore or Sample.
 type Result struct {
 	Runs      int
 	States    int
-	Merged    int // that, but of states that are taken for one only one is counted
 	Steps     int
 	MaxLength int   // steps of the longest run
-	Complete  bool  // Explore: nothing is left to see
+	Complete  bool  // Explore visited every state
 	Failure   error // with the trace of the run, or nil
 }
 
@@ -33,15 +32,14 @@ func (r *Result) count(w *World) {
 }
 
 // Explore makes every choice, depth first, and stops after limit states; 0 is
-// no limit. It does not go on from a state that it has seen, and of transitions
-// that can be taken in either order it takes one order, where it can: it has
-// sleep sets, with those of seen states remembered (Godefroid, "Partial-Order
-// Methods for the Verification of Concurrent Systems", 1996). They leave out
-// transitions, never states.
+// no limit. It stops each run at a state that it has seen, and takes one order
+// of transitions that commute where it can: it uses sleep sets, and stores
+// those of seen states (Godefroid, "Partial-Order Methods for the Verification
+// of Concurrent Systems", 1996). Sleep sets leave out transitions, never states.
 func Explore(config Config, scenario Scenario, limit int) Result {
 	var result Result
 	e := explorer{World: newWorld(config), usage: newUsage()}
-	defer e.crew.disband()
+	defer e.idle.stop()
 	e.forget()
 	for {
 		e.start(scenario, e.usage, nil)
@@ -52,10 +50,7 @@ func Explore(config Config, scenario Scenario, limit int) Result {
 			e.forget()
 			continue
 		}
-		result.States, result.Merged = len(e.seen), len(e.seen)
-		if config.EveryState {
-			result.Merged = len(e.merged)
-		}
+		result.States = len(e.seen)
 		if e.failure != nil {
 			result.Failure = replay(config, scenario, e.usage, e.failure, e.taken())
 			return result
@@ -70,17 +65,16 @@ func Explore(config Config, scenario Scenario, limit int) Result {
 	}
 }
 
-// explorer is a depth-first search by runs, each of which repeats the last up
-// to the branch where it goes another way.
+// explorer is a depth-first search. Each run repeats the last one up to the
+// branch where it goes another way.
 type explorer struct {
 	*World
 	usage  *usage
 	seen   map[uint64]waySet // the states, and which of their ways are still asleep, by rank
-	merged map[uint64]bool   // with EveryState: what the states are taken for
 	path   []*branch
 	at     int       // how many branches of path the run has passed
-	taking *branch   // the one whose way is being taken for the first time, if any
-	asleep []sleeper // where the run is
+	taking *branch   // the branch whose way is being taken for the first time, or nil
+	asleep []sleeper // at the current state
 }
 
 // waySet is ways of a state, by rank.
@@ -88,29 +82,29 @@ type waySet uint32
 
 const mostWays = 32
 
-// branch is a point of a run where there were several ways to go on.
+// branch is a point of a run with several ways to go on.
 type branch struct {
 	state  uint64    // its hash
-	todo   []int     // ways still to be taken, by index; the first is being taken
-	way    wayID     // that
-	uses   footprint // of that, once it was taken
-	asleep []sleeper // on arrival, and those that have been taken since
+	todo   []int     // ways still to take, by index; the first is being taken
+	way    wayID     // the way being taken
+	uses   footprint // of that way, once taken
+	asleep []sleeper // on arrival, and the ways taken since
 }
 
-// sleeper is a way that need not be taken until something clashes with it: what
-// comes of it has been seen, or will be, coming from another state.
+// sleeper is a way that need not be taken until a transition clashes with it:
+// the state behind it is reached by another order.
 type sleeper struct {
 	way  wayID
 	uses footprint
 }
 
-// forget begins anew.
+// forget starts the exploration again.
 func (e *explorer) forget() {
 	e.usage.grown, e.path = false, nil
-	e.seen, e.merged = make(map[uint64]waySet), make(map[uint64]bool)
+	e.seen = make(map[uint64]waySet)
 }
 
-// choose returns the way to take, or false when what follows has been seen.
+// choose returns the way to take, or false if everything that follows was seen.
 func (e *explorer) choose(ways []choice) (int, bool) {
 	e.passed()
 	if len(ways) == 1 {
@@ -128,16 +122,12 @@ func (e *explorer) choose(ways []choice) (int, bool) {
 	return b.todo[0], true
 }
 
-// arrive makes a branch of a state, unless there is nothing to do there.
+// arrive makes a branch of the current state, unless no way is left to take.
 func (e *explorer) arrive(ways []choice) bool {
 	if len(ways) > mostWays {
 		panic(fmt.Sprintf("sched: a state with %d ways to go on", len(ways)))
 	}
 	state, ranks := e.hash(ways)
-	if e.config.EveryState {
-		e.merged[state] = true
-		state = e.unmerged(state)
-	}
 	for _, b := range e.path {
 		if b.state == state {
 			e.failure = errLivelock
@@ -156,7 +146,7 @@ func (e *explorer) arrive(ways []choice) bool {
 		switch {
 		case at < 0 && still&rank != 0:
 			b.todo = append(b.todo, i)
-		case still&rank != 0: // still asleep, for whoever came here
+		case still&rank != 0: // asleep on every arrival so far
 			b.asleep = append(b.asleep, e.asleep[at])
 			asleep |= rank
 		}
@@ -169,8 +159,8 @@ func (e *explorer) arrive(ways []choice) bool {
 	return true
 }
 
-// passed wakes what clashes with the transition that was made last. Nothing
-// sleeps while a run repeats another.
+// passed wakes the sleepers that clash with the last transition. None sleep
+// while a run repeats another.
 func (e *explorer) passed() {
 	if b := e.taking; b != nil {
 		b.uses = slices.Clone(e.uses)
@@ -184,7 +174,8 @@ func (e *explorer) passed() {
 	}
 }
 
-// without returns those of asleep that do not clash; the first does at i.
+// without returns the sleepers that do not clash. The one at i is the first that
+// does.
 func without(asleep []sleeper, i int, uses footprint) []sleeper {
 	rest := slices.Clone(asleep[:i])
 	for _, one := range asleep[i+1:] {
@@ -195,13 +186,13 @@ func without(asleep []sleeper, i int, uses footprint) []sleeper {
 	return rest
 }
 
-// sleeps returns where in asleep the way is, or -1.
+// sleeps returns the index of the way in asleep, or -1.
 func (e *explorer) sleeps(way wayID) int {
 	return slices.IndexFunc(e.asleep, func(one sleeper) bool { return one.way == way })
 }
 
-// advance goes to the next way of the last branch that has one, and reports
-// whether there is.
+// advance goes to the next way of the last branch that has one. It returns false
+// if there is none.
 func (e *explorer) advance() bool {
 	e.passed()
 	for len(e.path) > 0 {
@@ -218,7 +209,7 @@ func (e *explorer) advance() bool {
 	return false
 }
 
-// taken is the way at each branch of the run.
+// taken returns the choice at each branch of the run.
 func (e *explorer) taken() []int {
 	var taken []int
 	for _, b := range e.path {

@@ -11,8 +11,8 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// finds explores a scenario that fails, and fails unless what is said of it has
-// all those parts, in that order.
+// finds explores a scenario that must fail, with a text that contains the parts
+// in that order.
 func finds(t *testing.T, config sched.Config, s sched.Scenario, parts ...string) sched.Result {
 	t.Helper()
 	r := sched.Explore(config, s, 0)
@@ -30,7 +30,7 @@ func finds(t *testing.T, config sched.Config, s sched.Scenario, parts ...string)
 	return r
 }
 
-// passes fails if anything is found in the scenario.
+// passes explores a scenario that must not fail.
 func passes(t *testing.T, s sched.Scenario) {
 	t.Helper()
 	if r := sched.Explore(sched.Config{}, s, 0); r.Failure != nil || !r.Complete {
@@ -38,7 +38,7 @@ func passes(t *testing.T, s sched.Scenario) {
 	}
 }
 
-// twoMutexes is two threads that lock two mutexes each, in those orders.
+// twoMutexes is two threads that each lock two mutexes, in those orders.
 func twoMutexes(orders ...string) sched.Scenario {
 	return func(w *sched.World) {
 		mutexes := map[rune]*seam.Mutex{'a': new(seam.Mutex), 'b': new(seam.Mutex)}
@@ -58,12 +58,12 @@ func twoMutexes(orders ...string) sched.Scenario {
 	}
 }
 
-func TestADeadlockIsFoundWithTheStepsToIt(t *testing.T) {
+func TestExploreReportsADeadlockWithItsTrace(t *testing.T) {
 	passes(t, twoMutexes("ab", "ab"))
 	finds(t, sched.Config{}, twoMutexes("ab", "ba"), "deadlock: left waits for ever", "left ", "lock a", "right ", "lock b")
 }
 
-func TestASpinIsFoundByTheLengthOfTheRun(t *testing.T) {
+func TestExploreReportsARunThatIsTooLong(t *testing.T) {
 	const most = 50
 	r := finds(t, sched.Config{MaxSteps: most}, func(w *sched.World) {
 		flag := word(w, "flag")
@@ -79,8 +79,8 @@ func TestASpinIsFoundByTheLengthOfTheRun(t *testing.T) {
 	}
 }
 
-// afterYou is two threads that each want to go on alone, and make way for each
-// other, in as many rounds, or for ever with none.
+// afterYou is two threads that each want to go on alone and give way to the
+// other, for so many rounds, or forever if rounds is 0.
 func afterYou(rounds int) sched.Scenario {
 	return func(w *sched.World) {
 		wants := []*seam.Uint64{word(w, "left wants"), word(w, "right wants")}
@@ -100,12 +100,12 @@ func afterYou(rounds int) sched.Scenario {
 	}
 }
 
-func TestALivelockIsFoundByAStateThatComesAgain(t *testing.T) {
+func TestExploreReportsALivelockWhenAStateRepeats(t *testing.T) {
 	passes(t, afterYou(3))
 	finds(t, sched.Config{}, afterYou(0), "a state comes again in one run: a livelock", "right ", "load left wants = 0x1", "store right wants")
 }
 
-func TestATraceIsTheStepsOfTheRun(t *testing.T) {
+func TestATraceListsTheStepsOfTheRun(t *testing.T) {
 	finds(t, sched.Config{CPUs: 1}, func(w *sched.World) {
 		x := counts(w, "x")[0]
 		var seen uint64
@@ -120,11 +120,11 @@ func TestATraceIsTheStepsOfTheRun(t *testing.T) {
 		"0 writer            go \n"+
 		"0 writer       cpu0 pin ; plain inc x\n"+
 		"1 reader            go \n"+
-		"               cpu0 lets out x\n"+
+		"               cpu0 flushes x\n"+
 		"1 reader            read count x = 0x1")
 }
 
-func TestAPanicIsItsThreadsFailure(t *testing.T) {
+func TestAPanicOfAThreadFailsTheRun(t *testing.T) {
 	finds(t, sched.Config{}, func(w *sched.World) {
 		x := word(w, "x")
 		w.Start("left", func() { x.Store(1) })
@@ -136,7 +136,7 @@ func TestAPanicIsItsThreadsFailure(t *testing.T) {
 	}, "right panicked: it is one", "left ", "store x", "right ", "load x = 0x1")
 }
 
-func TestAScenarioThatIsNotTheSameEachTimeIsSaidToBe(t *testing.T) {
+func TestExploreReportsAScenarioThatIsNotDeterministic(t *testing.T) {
 	failed := false
 	finds(t, sched.Config{}, func(w *sched.World) {
 		w.Start("thread", func() {
@@ -148,7 +148,7 @@ func TestAScenarioThatIsNotTheSameEachTimeIsSaidToBe(t *testing.T) {
 	}, "this once\nthe run could not be repeated")
 }
 
-// manyStates is n threads of those names that store into a word three times each.
+// manyStates is threads of those names that each store to a word three times.
 func manyStates(names ...string) sched.Scenario {
 	return func(w *sched.World) {
 		x := word(w, "x")
@@ -162,20 +162,20 @@ func manyStates(names ...string) sched.Scenario {
 	}
 }
 
-func TestAnExplorationEndsAtItsLimit(t *testing.T) {
+func TestExploreStopsAtItsLimit(t *testing.T) {
 	const limit = 10
 	all := sched.Explore(sched.Config{}, manyStates("a", "b", "c"), 0)
 	some := sched.Explore(sched.Config{}, manyStates("a", "b", "c"), limit)
 	if !all.Complete || some.Complete || some.States < limit || some.States > 2*limit || all.States <= 2*limit {
-		t.Errorf("%+v with the limit %d, and without one %+v", some, limit, all)
+		t.Errorf("%+v with the limit %d, %+v without one", some, limit, all)
 	}
 }
 
-func TestThreadsOfOneNameMayChangePlaces(t *testing.T) {
+func TestThreadsOfOneNameAreInterchangeable(t *testing.T) {
 	unlike := sched.Explore(sched.Config{}, manyStates("a", "b", "c"), 0)
 	alike := sched.Explore(sched.Config{}, manyStates("a", "a", "a"), 0)
 	if 2*alike.States > unlike.States {
-		t.Errorf("%d states of threads that are alike, and %d of others", alike.States, unlike.States)
+		t.Errorf("%d states of threads of one name, %d of threads of three names", alike.States, unlike.States)
 	}
 	for _, names := range [][]string{{"left", "right"}, {"same", "same"}} {
 		got, _ := outcomes(t, sched.Config{}, 1, func(w *sched.World, read []uint64) {

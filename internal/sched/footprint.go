@@ -2,13 +2,12 @@
 
 package sched
 
-// footprint is what one transition uses: a step, and what its thread does after
-// that until it stops before the next. Two that do not clash can be taken in
-// either order, and the same comes of it.
+// footprint is what one transition uses. A transition is a step and what its
+// thread does until it stops before the next. Two footprints that do not clash
+// lead to the same state in either order.
 type footprint []access
 
-// access is one use of a word, or of something else that transitions share and
-// that has a number of its own.
+// access is one use of a word, or of other shared state that has an ID.
 type access struct {
 	id  uint64
 	use mode
@@ -19,7 +18,7 @@ type mode uint8
 const (
 	reads mode = iota
 	writes
-	adds // without looking: sums are the same in whatever order
+	adds // without reading: additions commute
 )
 
 // note adds a use.
@@ -45,29 +44,29 @@ func (f *footprint) clashes(with footprint) bool {
 	return false
 }
 
-// What is no word and shared all the same.
+// The functions below return IDs of shared state that is not a word.
 
 // going is where the thread is.
 func going(t *thread) uint64 { return mix(uint64(t.id), 100) }
 
-// pinning is which thread is pinned to processor c.
+// pinning is the thread pinned to processor c.
 func pinning(c int) uint64 { return mix(uint64(c), 101) }
 
-// buffer is the order of the stores of processor c.
+// buffer is the order of stores in the buffer of processor c.
 func buffer(c int) uint64 { return mix(uint64(c), 102) }
 
-// stores is whether stores of the thread wait in a buffer.
+// stores is whether a buffer holds stores of the thread.
 func stores(t *thread) uint64 { return mix(uint64(t.id), 103) }
 
-// beginning is which threads have been started.
+// beginning is the set of started threads.
 func beginning() uint64 { return mix(0, 104) }
 
-// Reads says that the running thread reads something of the scenario's own,
-// which has that number, since its last step.
+// Reads declares that the running thread has read the scenario's own state of
+// that ID since its last step.
 func (w *World) Reads(id uint64) { w.uses.note(mix(id, 105), reads) }
 
-// Writes is Reads for what the thread writes.
+// Writes is Reads for state that the thread writes.
 func (w *World) Writes(id uint64) { w.uses.note(mix(id, 105), writes) }
 
-// Adds is Reads for what the thread adds to without reading it.
+// Adds is Reads for state that the thread adds to without reading it.
 func (w *World) Adds(id uint64) { w.uses.note(mix(id, 105), adds) }

@@ -11,19 +11,19 @@ import (
 
 var _ seam.Machine = (*World)(nil)
 
-// touch returns the word at addr, which the running thread, or the scenario, is
-// about to use. One that is new is called after what the thread knows: of two
-// that are alike and know the same it makes no difference whose it is.
+// touch returns the word at addr, which the running thread or the scenario is
+// about to use. The ID of a new word is the thread's history: if two threads
+// have the same history, it does not matter which of them made the word.
 func (w *World) touch(addr unsafe.Pointer) *word {
 	t := w.running
-	if t == nil { // the set-up is the same in every run
+	if t == nil { // the setup is the same in every run
 		return w.memory.touch(addr, mix(uint64(len(w.memory.words)), 2), false)
 	}
 	return w.memory.touch(addr, mix(t.history, uint64(t.cpu)), true)
 }
 
-// announce stops the running thread before a step and returns when the
-// scheduler has chosen it.
+// announce stops the running thread before a step, until the scheduler chooses
+// it.
 func (w *World) announce(op seam.Op, addr unsafe.Pointer) *thread {
 	t := w.running
 	at := w.touch(addr)
@@ -41,17 +41,14 @@ func (w *World) announce(op seam.Op, addr unsafe.Pointer) *thread {
 		w.trace.note(w, t, op, at)
 	}
 	w.uses.note(at.id, use)
-	if op == seam.OpInc {
-		t.counted = at.called()
-	}
-	if op != seam.OpCount { // sums remember those
+	if op != seam.OpCount { // those are in sums
 		t.learn(uint64(op)<<56 ^ at.called())
 	}
 	return t
 }
 
-// wait gives way to the scheduler, unless the step belongs to the one before:
-// then nothing comes between. It does not return when the run is over.
+// wait yields to the scheduler, unless the step belongs to the one before. It
+// does not return if the run is over.
 func (w *World) wait(t *thread, op seam.Op, at *word) {
 	if t.takes && op != seam.OpLock && op != seam.OpPin {
 		t.takes = false
@@ -69,16 +66,16 @@ func (w *World) wait(t *thread, op seam.Op, at *word) {
 	}
 }
 
-// Rest is a step of the running thread that uses nothing: time in which others
-// go on.
-func (w *World) Rest() {
+// Yield is a step of the running thread that uses nothing, so that other threads
+// can go on.
+func (w *World) Yield() {
 	if !w.quiet() {
 		w.wait(w.running, seam.OpGo, nil)
 	}
 }
 
-// stored reports whether something that the thread has stored waits in a
-// buffer: then a fence is more than a step of its own.
+// stored reports whether a buffer holds stores of the thread. Only then does a
+// fence do anything.
 func (w *World) stored(t *thread) bool {
 	w.uses.note(stores(t), reads)
 	for c := range w.cpus {
@@ -91,8 +88,8 @@ func (w *World) stored(t *thread) bool {
 	return false
 }
 
-// quiet reports that nothing is a step: the scenario is set up or checked, or
-// threads unwind.
+// quiet reports whether nothing is a step, because the scenario is being set up
+// or checked, or because threads unwind.
 func (w *World) quiet() bool { return w.running == nil || w.ending }
 
 // Step is a step of the running thread.
@@ -107,7 +104,7 @@ func (w *World) Step(op seam.Op, addr unsafe.Pointer) {
 	}
 }
 
-// Observe adds what was read to what the thread knows.
+// Observe adds the value read to what the thread knows.
 func (w *World) Observe(addr unsafe.Pointer, value uint64) {
 	if t := w.running; t != nil && !w.ending {
 		w.uses.note(w.touch(addr).id, reads)
@@ -117,9 +114,9 @@ func (w *World) Observe(addr unsafe.Pointer, value uint64) {
 	}
 }
 
-// IncPlain puts an increment into the buffer of the thread's processor. Nobody
-// else can see that, but a Membarrier before it leaves it there and one after
-// it does not, so it is a step.
+// IncPlain puts an increment into the buffer of the thread's processor. Other
+// threads do not see that, but it is a step because a Membarrier after it
+// flushes the increment and one before it does not.
 func (w *World) IncPlain(c *seam.Count) {
 	at := w.touch(unsafe.Pointer(c))
 	if w.quiet() {
@@ -132,17 +129,16 @@ func (w *World) IncPlain(c *seam.Count) {
 	w.uses.note(stores(t), writes)
 	on := &w.cpus[t.cpu]
 	if len(on.buffer) == w.config.Depth {
-		w.letOut(t.cpu)
+		w.flush(t.cpu)
 	}
 	on.buffer = append(on.buffer, pending{at, t})
-	t.counted = at.called()
 }
 
-// ReadCount reads a counter as the thread sees it: what it has stored itself,
-// though others may not see it yet. What others have stored on its processor is
-// visible by the time that it comes there, for one comes to run after the other
-// by locked instructions of the runtime; here it may still wait, which is more
-// than can happen.
+// ReadCount reads a counter as the thread sees it, including its own stores that
+// other threads do not see yet. On a real processor it would also see the stores
+// of the threads that ran there before, because the runtime switches goroutines
+// with locked instructions. Here those may still wait, which allows more than
+// can happen.
 func (w *World) ReadCount(c *seam.Count) uint64 {
 	at := w.touch(unsafe.Pointer(c))
 	if w.quiet() {
@@ -158,7 +154,6 @@ func (w *World) ReadCount(c *seam.Count) uint64 {
 			}
 		}
 	}
-	t.whole = mix(t.whole, value)
 	if learned, done := t.sums.add(at, value, w.config.Stripes+1); done {
 		t.learn(learned)
 	}
@@ -166,7 +161,7 @@ func (w *World) ReadCount(c *seam.Count) uint64 {
 	return value
 }
 
-// Lock waits until m is free.
+// Lock waits until m is free and takes it.
 func (w *World) Lock(m *seam.Mutex) {
 	addr := unsafe.Pointer(&m.Held)
 	if w.quiet() {
@@ -178,8 +173,8 @@ func (w *World) Lock(m *seam.Mutex) {
 	w.fence(t)
 }
 
-// Unlock frees m. Whoever waits could not tell it from an Unlock later, so it
-// is no step.
+// Unlock frees m. It is not a step, because a waiting thread could not tell it
+// from a later Unlock.
 func (w *World) Unlock(m *seam.Mutex) {
 	if w.quiet() {
 		return
@@ -190,30 +185,29 @@ func (w *World) Unlock(m *seam.Mutex) {
 	w.memory.rehash(at)
 }
 
-// Pin puts the thread on the processor that the scheduler chose. Its next step
-// belongs to it, as with Lock: what others do in between they could as well do
-// before (Lipton's right mover). Coming from another one, what it stored there
-// is visible by now: a goroutine changes processors through a run queue, and
-// stores become visible in order.
+// Pin puts the thread on the processor that the scheduler chose. As with Lock,
+// the thread's next step follows at once: Pin is a right mover (Lipton), so what
+// others do in between they could do before it. The thread's stores on another
+// processor are visible by now, because a goroutine changes processors through a
+// run queue, and stores become visible in order.
 func (w *World) Pin() int {
 	if w.quiet() {
 		return 0
 	}
 	t := w.running
-	w.begins(t)
 	w.wait(t, seam.OpPin, nil)
 	w.uses.note(pinning(t.cpu), writes)
 	for c := range w.cpus {
 		if c != t.cpu {
-			w.letOutOf(c, t)
+			w.flushOf(c, t)
 		}
 	}
 	w.cpus[t.cpu].pinned = t
 	return t.cpu
 }
 
-// Unpin frees the processor. Whoever waits for it could not tell it from an
-// Unpin later, so it is no step.
+// Unpin frees the processor. It is not a step, because a waiting thread could not
+// tell it from a later Unpin.
 func (w *World) Unpin() {
 	if t := w.running; !w.quiet() {
 		w.uses.note(pinning(t.cpu), writes)
@@ -222,21 +216,15 @@ func (w *World) Unpin() {
 	}
 }
 
-// Fence lets out all that the thread has stored.
+// Fence flushes all stores of the thread.
 func (w *World) Fence() {
-	if w.quiet() {
-		return
-	}
-	t := w.running
-	t.fences()
-	if w.stored(t) {
+	if t := w.running; !w.quiet() && w.stored(t) {
 		w.wait(t, seam.OpFence, nil)
 		w.fence(t)
-		t.fences() // it has learned no more
 	}
 }
 
-// Membarrier lets out all that every processor has stored.
+// Membarrier flushes all stores of every processor.
 func (w *World) Membarrier() error {
 	if w.quiet() {
 		return nil
@@ -259,22 +247,21 @@ func (w *World) Go(f func()) {
 // Stripes is how many stripes each object gets.
 func (w *World) Stripes() int { return w.config.Stripes }
 
-// letOut makes the oldest store of processor c visible.
-func (w *World) letOut(c int) {
+// flush makes the oldest store of processor c visible.
+func (w *World) flush(c int) {
 	on := &w.cpus[c]
 	store := on.buffer[0]
 	w.uses.note(buffer(c), writes)
 	w.uses.note(stores(store.by), writes)
 	w.uses.note(store.count.id, adds)
-	on.buffer = slices.Delete(on.buffer, 0, 1) // in place: there is one at most of Config.Depth
+	on.buffer = slices.Delete(on.buffer, 0, 1)
 	(*seam.Count)(store.count.addr).Raw().Add(1)
 	w.memory.rehash(store.count)
 	w.usage.shared(store.count, store.by, true)
 }
 
-// letOutOf makes visible what t stored on processor c, and what was stored
-// there before it.
-func (w *World) letOutOf(c int, t *thread) {
+// flushOf flushes processor c up to the last store of t.
+func (w *World) flushOf(c int, t *thread) {
 	w.uses.note(stores(t), reads)
 	last := 0
 	for i, store := range w.cpus[c].buffer {
@@ -283,19 +270,19 @@ func (w *World) letOutOf(c int, t *thread) {
 		}
 	}
 	for range last {
-		w.letOut(c)
+		w.flush(c)
 	}
 }
 
-// fence makes visible all that t stored.
+// fence flushes all stores of t.
 func (w *World) fence(t *thread) {
 	for c := range w.cpus {
-		w.letOutOf(c, t)
+		w.flushOf(c, t)
 	}
 }
 
 func (w *World) drain(c int) {
 	for len(w.cpus[c].buffer) > 0 {
-		w.letOut(c)
+		w.flush(c)
 	}
 }

@@ -13,9 +13,9 @@ import (
 type memory struct {
 	words   map[unsafe.Pointer]*word
 	objects []*object
-	names   map[uint64]uint64 // addresses of objects, by value, to what stands for them in hashes
-	hash    uint64            // of all words but counters: the sum of theirs
-	stock   []*word           // of which the first len(words) are in use
+	names   map[uint64]uint64 // what stands for the address of an object in hashes
+	hash    uint64            // sum of the hashes of all words but counters
+	stock   []*word           // the first len(words) are in use
 }
 
 // word is a piece of shared memory.
@@ -23,13 +23,12 @@ type word struct {
 	addr   unsafe.Pointer
 	id     uint64 // the same in every run
 	hash   uint64 // its share of memory.hash
-	late   bool   // a thread met it before it had a name, so id is not the same in every run
+	late   bool   // first used by a thread, before it was named: id differs between runs
 	object *object
 	kind   kind
 }
 
-// kind tells the counters of an object apart from each other, and from all
-// other words.
+// kind is the kind of counter that a word is.
 type kind uint8
 
 const (
@@ -54,7 +53,7 @@ func (m *memory) clear() {
 	m.objects, m.hash = m.objects[:0], 0
 }
 
-// touch returns the word at addr. One that is not known yet is made, as id.
+// touch returns the word at addr, and makes it as id if it is new.
 func (m *memory) touch(addr unsafe.Pointer, id uint64, late bool) *word {
 	at := m.words[addr]
 	if at == nil {
@@ -66,7 +65,7 @@ func (m *memory) touch(addr unsafe.Pointer, id uint64, late bool) *word {
 	return at
 }
 
-// make returns a word that no other run has; runs have dozens each.
+// make returns a word from the stock; each run uses dozens.
 func (m *memory) make() *word {
 	used := len(m.words)
 	if used == len(m.stock) {
@@ -75,8 +74,8 @@ func (m *memory) make() *word {
 	return m.stock[used]
 }
 
-// rehash brings the share of the word up to date. Counters have none: states
-// differ by what they add up to.
+// rehash updates the word's share of the hash. Counters have none: states differ
+// by their sums.
 func (m *memory) rehash(at *word) {
 	if at == nil || at.kind != noCounter {
 		return
@@ -88,8 +87,8 @@ func (m *memory) rehash(at *word) {
 
 func (at *word) value() uint64 { return *(*uint64)(at.addr) }
 
-// called is what stands for the word in what a thread knows of it. Of a
-// counter that is not the stripe, which follows from the processor.
+// called stands for the word in a thread's history. For a counter it leaves out
+// the stripe, which follows from the processor.
 func (at *word) called() uint64 {
 	if at == nil {
 		return 0
@@ -100,7 +99,7 @@ func (at *word) called() uint64 {
 	return at.id
 }
 
-// outstanding is what was acquired and not released, of what is visible.
+// outstanding is the visible acquired counts less the visible released counts.
 func (o *object) outstanding() uint64 {
 	var sum uint64
 	for _, at := range o.counters {
@@ -113,7 +112,7 @@ func (o *object) outstanding() uint64 {
 	return sum
 }
 
-// canonical replaces the address of a named object.
+// canonical replaces the address of a named object by its name's hash.
 func (m *memory) canonical(value uint64) uint64 {
 	if name, ok := m.names[value]; ok {
 		return name
@@ -121,8 +120,8 @@ func (m *memory) canonical(value uint64) uint64 {
 	return value
 }
 
-// Name says what to call the object at p in traces, and what stands for its
-// address in hashes: addresses differ from run to run.
+// Name names the object at p. The name appears in traces and stands for the
+// object's address in hashes, because addresses differ from run to run.
 func (w *World) Name(p unsafe.Pointer, name string) {
 	w.memory.names[uint64(uintptr(p))] = mixString(name)
 	if w.trace != nil {
@@ -130,10 +129,9 @@ func (w *World) Name(p unsafe.Pointer, name string) {
 	}
 }
 
-// Label says what to call the word at p. No two words have one name, and a
-// scenario labels all words that it makes: one that a thread meets before it
-// has a name is named after the moment, and states that are the same are not
-// known to be.
+// Label names the word at p. Names must be unique. A scenario labels every word
+// that it makes: a word that a thread uses before it has a name gets a
+// different ID in each run, and equal states are not merged.
 func (w *World) Label(p unsafe.Pointer, name string) {
 	if w.trace != nil {
 		w.labels[p] = name
@@ -141,9 +139,9 @@ func (w *World) Label(p unsafe.Pointer, name string) {
 	w.memory.rename(w.touch(p), mixString(name))
 }
 
-// Counters says which counters the object of that name has, stripe by stripe.
-// All that the code ever does with them is to add up all of released, then all
-// of acquired, and compare.
+// Counters registers the counters of the object of that name, stripe by stripe.
+// The code under test may only add up all released counters, then all acquired
+// ones, and compare.
 func (w *World) Counters(name string, stripes int, of func(k int) (acquired, released *seam.Count)) {
 	o := &object{id: mixString(name)}
 	for k := range stripes {
@@ -166,7 +164,7 @@ func (w *World) counter(o *object, kind kind, k int, p unsafe.Pointer) {
 	o.counters = append(o.counters, at)
 }
 
-// rename gives the word at the name that it has in every run.
+// rename gives the word its permanent ID.
 func (m *memory) rename(at *word, id uint64) {
 	at.id, at.late = id, false
 	m.rehash(at)

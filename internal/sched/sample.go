@@ -8,14 +8,15 @@ import (
 	"slices"
 )
 
-// Sample makes runs random runs. In each, threads have random priorities and
-// the highest that can go on does, but for changes points at which the running
-// one falls to the lowest; with changes 0 every choice is uniform.
+// Sample makes that many random runs. In each, threads have random priorities
+// and the highest runnable thread takes the next step. At changes random steps
+// the running thread drops to the lowest priority. If changes is 0, every choice
+// is uniform.
 func Sample(config Config, scenario Scenario, runs, changes int, seed uint64) Result {
 	var result Result
 	length := 64
 	w := newWorld(config)
-	defer w.crew.disband()
+	defer w.idle.stop()
 	var path []int
 	for run := range runs {
 		random := rand.New(rand.NewPCG(seed, uint64(run)))
@@ -47,8 +48,8 @@ func uniform(random *rand.Rand) func([]choice) int {
 	return func(ways []choice) int { return random.IntN(len(ways)) }
 }
 
-// priorities is PCT. A thread's processor and the buffers are chosen
-// uniformly; a buffer lets a store out with a probability of one in four.
+// priorities is PCT. It chooses a thread's processor and the buffers uniformly;
+// a buffer flushes a store with a probability of one in four.
 func priorities(random *rand.Rand, changes, length int) func([]choice) int {
 	var priority, drops, threads, buffers []int
 	for range changes {

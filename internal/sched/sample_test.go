@@ -9,8 +9,8 @@ import (
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
-// torn is a bug of depth two: it shows when the other thread comes between one
-// load and its store.
+// torn has a bug of depth two: the other thread must run between a load and its
+// store.
 func torn(w *sched.World) {
 	x := word(w, "x")
 	for _, name := range []string{"left", "right"} {
@@ -27,7 +27,7 @@ func torn(w *sched.World) {
 	})
 }
 
-func TestSamplesFindABugFromEverySeedAndAgain(t *testing.T) {
+func TestSampleFindsABugFromEverySeedAndRepeatsIt(t *testing.T) {
 	for _, changes := range []int{0, 1, 2} {
 		took := map[int]bool{}
 		for seed := range uint64(20) {
@@ -47,7 +47,7 @@ func TestSamplesFindABugFromEverySeedAndAgain(t *testing.T) {
 	}
 }
 
-func TestSamplesOfARightProgramFindNothing(t *testing.T) {
+func TestSampleOfACorrectProgramFindsNothing(t *testing.T) {
 	for changes := range 3 {
 		r := sched.Sample(sched.Config{}, twoMutexes("ab", "ab"), 500, changes, 1)
 		if r.Failure != nil || r.Runs != 500 {

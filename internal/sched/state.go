@@ -2,28 +2,27 @@
 
 package sched
 
-// state is what tells the states of a world apart, as a hash: what is in
-// memory and in the buffers, and of each thread all that it has learned, which
-// determines where it is and what it will do.
+// state hashes the state of a world: the contents of memory and buffers, and
+// for each thread all that it has learned, which determines where it is and
+// what it will do.
 //
-// Threads of one name may change places; it is the same state. (Processors may
-// not: sums read the counters by number.) And of the counters of an object only
-// the difference between the sums matters, which is all that is ever asked for.
-// With Config.EveryState all these are states of their own, and Result says how
-// many there would be without: as many as are found without it, or something is
-// forgotten that matters.
+// Three kinds of states are merged. Threads of one name may change places.
+// (Processors may not, because sums read the counters by number.) Of the
+// counters of an object only the difference of the sums counts, because the
+// protocol only compares the sums. A thread's history ends where the scenario
+// calls Forget.
 type state struct {
 	beside []func() uint64
 	keys   []uint64 // of ranked
 	ranks  []int
 }
 
-// Watch says that there is more that matters than what is behind the seam and
-// what threads learn there: hash stands for it. It takes no steps.
+// Watch adds hash to the state: it covers what the scenario keeps outside the
+// seam. hash must take no steps.
 func (w *World) Watch(hash func() uint64) { w.state.beside = append(w.state.beside, hash) }
 
-// hash stands for the state of the world. ranks numbers the ways to go on from
-// there, in an order that is the same wherever the hash is.
+// hash returns the hash of the state, and numbers the ways to go on in an order
+// that depends on the hash alone.
 func (w *World) hash(ways []choice) (hash uint64, ranks []int) {
 	h := w.memory.hash
 	for _, o := range w.memory.objects {
@@ -39,27 +38,8 @@ func (w *World) hash(ways []choice) (hash uint64, ranks []int) {
 	return h, w.ranked(ways)
 }
 
-// unmerged stands for a state that hash takes for the same as others: it tells
-// threads apart, keeps what they forget, and counts each counter by itself.
-func (w *World) unmerged(hash uint64) uint64 {
-	for _, o := range w.memory.objects {
-		for _, at := range o.counters {
-			hash = mix(hash, at.value())
-		}
-	}
-	for _, t := range w.threads {
-		hash = mix(mix(hash, t.place), t.whole)
-	}
-	for c := range w.cpus {
-		for _, store := range w.cpus[c].buffer {
-			hash = mix(mix(hash, uint64(store.by.id)), store.count.id)
-		}
-	}
-	return hash
-}
-
-// place finds out where each thread is: what it has learned, what it is about
-// to do, and which of the stores in the buffers are its own.
+// place computes the place of each thread: what it has learned, its next step,
+// and its stores in the buffers.
 func (w *World) place() {
 	for _, t := range w.threads {
 		t.place = 0
@@ -80,7 +60,7 @@ func (w *World) place() {
 	}
 }
 
-// ranked returns for each way the number of those that come before it.
+// ranked returns the rank of each way.
 func (w *World) ranked(ways []choice) []int {
 	keys, ranks := w.state.keys[:0], w.state.ranks[:0]
 	for _, way := range ways {

@@ -5,15 +5,15 @@ package sched
 import "cmp"
 
 // sums is what a thread knows while it adds up the counters of an object: all
-// of released first, then all of acquired. In the end it remembers only which
-// sum is greater; runs that differ in the rest are in the same state.
+// released counters first, then all acquired ones. At the end it keeps only
+// which sum is greater; states that differ in the rest are merged.
 type sums struct {
 	read []*word // so far
 	sum  [2]uint64
 }
 
-// add notes that the thread read value. After the last of 2*stripes it returns
-// what the thread learned.
+// add records that the thread read value. After the last of 2*stripes counters
+// it returns what the thread learned.
 func (s *sums) add(at *word, value uint64, stripes int) (learned uint64, done bool) {
 	s.sum[len(s.read)/stripes] += value
 	s.read = append(s.read, at)
@@ -25,9 +25,8 @@ func (s *sums) add(at *word, value uint64, stripes int) (learned uint64, done bo
 	return learned, true
 }
 
-// known stands for what the thread knows halfway. Sums are compared, and
-// counters only grow, so of the counters that it has read only what they have
-// grown by since matters.
+// known hashes what the thread knows halfway. Only the sums are compared, so of
+// the counters already read only their growth since then matters.
 func (s *sums) known(stripes int) uint64 {
 	if len(s.read) == 0 {
 		return 0

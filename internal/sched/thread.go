@@ -13,20 +13,15 @@ import (
 type thread struct {
 	id      int
 	name    string
-	alike   bool   // there is, or may be, another of that name
-	cpu     int    // to which it is pinned, or -1
-	history uint64 // of all that it has learned
-	whole   uint64 // history without Call and Forget, and with each counter that was read
+	alike   bool   // another thread has, or may have, the same name
+	cpu     int    // the processor it is pinned to, or -1
+	history uint64 // hash of all that it has learned
 	sums    sums
 	done    bool
 
-	op    seam.Op // the step that it is about to take
-	at    *word   // and on what, or nil
-	takes bool    // and the next with it
-
-	rounds  string // of Call
-	before  uint64 // history when it began
-	counted uint64 // stands for the counter that was counted on last
+	op    seam.Op // its next step
+	at    *word   // the word of that step, or nil
+	takes bool    // the step after the next follows without a choice
 
 	place uint64 // of state
 
@@ -34,8 +29,8 @@ type thread struct {
 	on   *coroutine // nil before its first step
 }
 
-// Start makes a thread that runs f. Those of one name do the same: states in
-// which they have changed places are one state.
+// Start makes a thread that runs f. Threads of one name must do the same: states
+// that differ only in which of them is where are merged.
 func (w *World) Start(name string, f func()) {
 	t := &thread{id: len(w.threads), name: name, cpu: -1, op: seam.OpGo, history: mixString(name)}
 	t.task = func() {
@@ -62,21 +57,18 @@ func (w *World) Start(name string, f func()) {
 }
 
 // learn adds to what the thread knows.
-func (t *thread) learn(value uint64) {
-	t.history = mix(t.history, value)
-	t.whole = mix(t.whole, value)
-}
+func (t *thread) learn(value uint64) { t.history = mix(t.history, value) }
 
-// Know says that the running thread keeps what it learned without a step.
+// Know declares that the running thread keeps a value that it did not read
+// through the seam.
 func (w *World) Know(value uint64) {
 	if t := w.running; t != nil {
 		t.learn(value)
 	}
 }
 
-// Forget says that nothing the running thread has learned so far bears on what
-// it will do, beyond what is in remains: states that differ only in what it
-// has learned are then the same.
+// Forget declares that of all that the running thread has learned only remains
+// affects what it will do. States that differ in the rest are merged.
 func (w *World) Forget(remains uint64) {
 	if t := w.running; t != nil {
 		t.history = mix(mixString(t.name), remains)

@@ -9,7 +9,7 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// trace writes down the steps of a run; a nil trace writes nothing.
+// trace records the steps of a run; a nil trace records nothing.
 type trace struct{ text strings.Builder }
 
 func (t *trace) step(w *World, th *thread) {
@@ -37,9 +37,9 @@ func (t *trace) observed(value uint64) {
 	}
 }
 
-func (t *trace) letOut(w *World, c int) {
+func (t *trace) flush(w *World, c int) {
 	if t != nil {
-		fmt.Fprintf(&t.text, "\n  %-12s cpu%d lets out %s", "", c, w.nameOf(w.cpus[c].buffer[0].count))
+		fmt.Fprintf(&t.text, "\n  %-12s cpu%d flushes %s", "", c, w.nameOf(w.cpus[c].buffer[0].count))
 	}
 }
 

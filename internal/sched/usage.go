@@ -2,11 +2,10 @@
 
 package sched
 
-// usage is what all runs so far have shown of who uses which word. A step on a
-// word that one thread alone uses, or that all only read, cannot be told by
-// the others from one taken earlier, so it needs no choice before it. When a
-// run shows that a word is shared after all, what was explored before counts
-// for nothing and the exploration begins anew.
+// usage records which threads have used which word in all runs so far. Other
+// threads cannot observe when a step on a word that only one thread uses, or
+// that all only read, is taken, so no choice is needed before it. When a run
+// shows that a word is shared after all, the exploration starts again.
 type usage struct {
 	words map[uint64]use // by word.id
 	grown bool           // some word has become shared
@@ -21,10 +20,10 @@ type use struct {
 
 func newUsage() *usage { return &usage{words: make(map[uint64]use)} }
 
-// shared notes a use of the word and reports whether others can notice it. Of
-// words that came into being during the run, nothing is assumed; nor without
-// a usage. What one of several threads of a name does another may do in a run
-// that is not made, because it would be the same.
+// shared records a use of the word and reports whether other threads can observe
+// it. Words made during the run, and all words without a usage, count as shared.
+// A word that one of several threads of a name uses counts as used by the others
+// too: the run in which they do is merged with this one.
 func (u *usage) shared(at *word, by *thread, write bool) bool {
 	if u == nil || at.late {
 		return true

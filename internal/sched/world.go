@@ -12,12 +12,11 @@ import (
 // Config bounds a World.
 type Config struct {
 	CPUs     int // processors; 0 stands for 2
-	Stripes  int // stripes of each object; 0 stands for CPUs. With fewer, the others count in the overflow
+	Stripes  int // stripes of each object; 0 stands for CPUs. Processors beyond them count in the overflow
 	Depth    int // plain stores a buffer holds; 0 stands for 2
-	MaxSteps int // of one run, beyond which it is called a livelock; 0 stands for 2000
+	MaxSteps int // longest run, anything longer is reported as a livelock; 0 stands for 2000
 
 	EveryOrder bool // Explore takes all transitions, without sleep sets
-	EveryState bool // Explore goes on from each of the states that state.go takes for one
 }
 
 func (c Config) withDefaults() Config {
@@ -36,10 +35,9 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// World is one run: its threads, its processors and its memory. A scenario
-// gets one that knows nothing of earlier runs, makes its objects, which takes
-// no steps, says what they are called (Name, Label, Counters) and what else
-// there is (Watch), and starts its threads with Start.
+// World is one run: its threads, its processors and its memory. A scenario gets
+// a fresh World, makes its objects (which takes no steps), names them (Name,
+// Label, Counters), registers its own state (Watch), and starts its threads.
 type World struct {
 	config  Config
 	threads []*thread
@@ -48,15 +46,14 @@ type World struct {
 	state   state
 	labels  map[unsafe.Pointer]string
 	atEnd   []func()
-	crew    crew
-	rounds  map[callSite]bool // whether a round begins there
-	ways    []choice          // of drive
+	idle    coroutines
+	ways    []choice // of drive
 
 	running *thread // nil while the scenario is set up and while it is checked
-	ending  bool    // threads unwind; nothing is a step any more
+	ending  bool    // threads unwind; nothing is a step anymore
 	usage   *usage
-	dirty   []*word   // that the running thread has used beside the announced one
-	uses    footprint // of the transition that is being made, or was made last
+	dirty   []*word   // used by the running thread besides the announced one
+	uses    footprint // of the current or last transition
 	steps   int
 	trace   *trace
 	failure error
@@ -81,11 +78,10 @@ func newWorld(config Config) *World {
 		cpus:   make([]cpu, config.CPUs),
 		memory: newMemory(),
 		labels: make(map[unsafe.Pointer]string),
-		rounds: make(map[callSite]bool),
 	}
 }
 
-// begin forgets the last run, but keeps the room that it took.
+// begin forgets the last run, but keeps its memory.
 func (w *World) begin(usage *usage, trace *trace) {
 	w.memory.clear()
 	clear(w.labels)
@@ -98,11 +94,10 @@ func (w *World) begin(usage *usage, trace *trace) {
 	w.usage, w.trace = usage, trace
 }
 
-// AtEnd runs check when all threads have ended and all stores are visible.
+// AtEnd runs check once all threads have ended and all stores are visible.
 func (w *World) AtEnd(check func()) { w.atEnd = append(w.atEnd, check) }
 
-// Fail ends the run: the scenario found something wrong. It does not return
-// when a thread calls it.
+// Fail ends the run with a failure. Called by a thread, it does not return.
 func (w *World) Fail(format string, args ...any) {
 	if w.failure == nil && !w.ending {
 		w.failure = fmt.Errorf(format, args...)
@@ -112,15 +107,15 @@ func (w *World) Fail(format string, args ...any) {
 	}
 }
 
-// Refused runs f and reports whether it panicked, as misuse does.
-func (w *World) Refused(f func()) (refused bool) {
+// Panics runs f and reports whether it panicked, as misuse does.
+func (w *World) Panics(f func()) (panicked bool) {
 	defer func() {
 		switch v := recover(); v.(type) {
 		case nil:
 		case unwind:
 			panic(v)
 		default:
-			refused = true
+			panicked = true
 		}
 	}()
 	f()
@@ -130,12 +125,12 @@ func (w *World) Refused(f func()) (refused bool) {
 // unwind is the panic that ends a thread whose run is over.
 type unwind struct{}
 
-// run lets t take the step that it announced and go on to its next.
+// run lets t take the step that it announced and continue to its next.
 func (w *World) run(t *thread) {
 	w.running = t
 	at := t.at
-	if t.op != seam.OpCount { // sums remember those
-		t.learn(uint64(t.op)) // what comes of it is learned when it is known
+	if t.op != seam.OpCount { // those are in sums
+		t.learn(uint64(t.op)) // Observe adds the result
 	}
 	w.resume(t)
 	w.running = nil
@@ -149,11 +144,11 @@ func (w *World) run(t *thread) {
 // resume lets t run until it stops before a step, or ends.
 func (w *World) resume(t *thread) {
 	if t.on == nil {
-		t.on = w.crew.take(t.task)
+		t.on = w.idle.take(t.task)
 	}
 	t.on.resume()
 	if t.done {
-		w.crew.giveBack(t.on)
+		w.idle.giveBack(t.on)
 	}
 }
 
@@ -167,9 +162,9 @@ func (w *World) close() {
 	}
 }
 
-// finish lets all stores out and runs the checks.
+// finish flushes all stores and runs the checks.
 func (w *World) finish() {
-	defer func(uses int) { w.uses = w.uses[:uses] }(len(w.uses)) // those here are of no transition
+	defer func(uses int) { w.uses = w.uses[:uses] }(len(w.uses)) // the checks belong to no transition
 	for c := range w.cpus {
 		w.drain(c)
 	}

@@ -4,9 +4,9 @@ package sched
 
 import "iter"
 
-// crew is coroutines that threads run on, one thread after the other: a
-// coroutine is dear to make, and its stack has to grow each time.
-type crew struct {
+// coroutines are reused by one thread after the other, because a new coroutine
+// is expensive and has to grow its stack.
+type coroutines struct {
 	all  []*coroutine
 	idle []*coroutine
 }
@@ -21,7 +21,7 @@ type coroutine struct {
 }
 
 // take returns a coroutine that will run task.
-func (c *crew) take(task func()) *coroutine {
+func (c *coroutines) take(task func()) *coroutine {
 	if len(c.idle) == 0 {
 		made := newCoroutine()
 		c.all = append(c.all, made)
@@ -35,10 +35,10 @@ func (c *crew) take(task func()) *coroutine {
 }
 
 // giveBack returns a coroutine whose task has ended.
-func (c *crew) giveBack(used *coroutine) { c.idle = append(c.idle, used) }
+func (c *coroutines) giveBack(used *coroutine) { c.idle = append(c.idle, used) }
 
-// disband ends all coroutines, none of which may have a task.
-func (c *crew) disband() {
+// stop ends all coroutines. None of them may have a task.
+func (c *coroutines) stop() {
 	for _, one := range c.all {
 		one.stop()
 	}
