@@ -8,27 +8,30 @@ import (
 	"testing"
 )
 
-// TestEveryFaultCanBePlanted: the table of faults has to follow the source. A
-// fault takes no label away: what is red because of that alone knows nothing of
-// the step.
+// TestEveryFaultCanBePlanted checks that the faults follow the source. A fault
+// must not remove a label, or the test that compares the labels would catch it
+// whatever the code does.
 func TestEveryFaultCanBePlanted(t *testing.T) {
 	t.Chdir("../..")
 	if err := checkModelNames(); err != nil {
 		t.Error(err)
 	}
-	b, err := newBench()
+	s, err := newScratch()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer b.close()
+	defer s.remove()
 	for _, f := range faults {
-		before := labels(t, b.dir, f)
-		restore, err := f.plant(b.dir)
+		if !seenByAny(layers, f) {
+			t.Errorf("fault %q: no layer builds %s", f.name, f.file)
+		}
+		before := labels(t, s.dir, f)
+		restore, err := s.plant(f)
 		if err != nil {
 			t.Error(err)
 			continue
 		}
-		if planted := labels(t, b.dir, f); !slices.Equal(planted, before) {
+		if planted := labels(t, s.dir, f); !slices.Equal(planted, before) {
 			t.Errorf("fault %q: the labels are %v, want %v", f.name, planted, before)
 		}
 		if err := restore(); err != nil {
@@ -37,8 +40,8 @@ func TestEveryFaultCanBePlanted(t *testing.T) {
 	}
 }
 
-// labels returns those of the file that the fault is planted in, sorted, each
-// once.
+// labels returns the labels in the file of the fault, sorted, without
+// duplicates.
 func labels(t *testing.T, dir string, f fault) []string {
 	text, err := os.ReadFile(filepath.Join(dir, f.file))
 	if err != nil {
@@ -49,17 +52,17 @@ func labels(t *testing.T, dir string, f fault) []string {
 	return slices.Compact(found)
 }
 
-// TestEveryLayerNamesTestsThatThereAre: a test that was renamed is not passed
-// over.
-func TestEveryLayerNamesTestsThatThereAre(t *testing.T) {
+// TestEveryLayerNamesExistingTests checks that no layer skips a renamed test
+// silently.
+func TestEveryLayerNamesExistingTests(t *testing.T) {
 	t.Chdir("../..")
 	for _, l := range layers {
 		if _, err := l.arguments(); err != nil {
-			t.Errorf("layer %s: %v", l.name, err)
+			t.Error(err)
 		}
 	}
-	bad := layer{name: "bad", dir: ".", skip: []string{"TestOfNothing"}}
+	bad := layer{name: "bad", dirs: []string{"."}, skip: []string{"TestOfNothing"}}
 	if args, err := bad.arguments(); err == nil {
-		t.Errorf("a layer without the test that it names is run with %q", args)
+		t.Errorf("a layer with a test that does not exist has arguments %q", args)
 	}
 }

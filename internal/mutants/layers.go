@@ -2,11 +2,10 @@ package main
 
 import (
 	"fmt"
-	"go/build/constraint"
+	"go/build"
 	"os"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 )
@@ -14,129 +13,116 @@ import (
 // layer is a kind of test.
 type layer struct {
 	name string
-	dir  string
+	dirs []string // of the packages whose tests it runs, from the root of the repository
 	tags string
 	args []string
-	run  []string // the tests that it runs, or files, for all tests in them; none: everything
-	skip []string // but for these
+	run  []string // tests, or files for all tests in them; nil: all tests
+	skip []string // the same, left out
 }
 
-// What the unit layer leaves out beside stress. The first look at the text
-// alone, or build programs from it, and the second at what the compiler and the
-// assembler made of it: either would be red because a line is not there, or not
-// the same, whatever the code does.
+// engine is the directory of the package that implements the protocol.
+const engine = "."
+
+// The unit layer skips stress tests and two more kinds. The first reads the
+// source or builds programs from it, the second reads the machine code. Both can
+// fail because a line is missing or different, whatever the code does.
 var (
-	looksAtSource      = []string{"arrows_test.go", "example_all_test.go", "labels_test.go", "misuse_vet_test.go", "seeds_test.go"}
-	looksAtMachineCode = []string{"disassembly_test.go", "inline_test.go", "sched_gone_test.go"}
-	stresses           = []string{"stress_test.go", "stress_bulk_test.go"}
-	stressesWidened    = []string{"stress_jitter_test.go", "stress_draught_test.go"}
+	readsSource      = []string{"arrows_test.go", "example_all_test.go", "labels_test.go", "misuse_vet_test.go", "seeds_test.go"}
+	readsMachineCode = []string{"disassembly_test.go", "inline_test.go", "sched_gone_test.go"}
+	stress           = []string{"stress_test.go", "stress_bulk_test.go"}
+	stressWidened    = []string{"stress_jitter_test.go", "stress_draught_test.go"}
 )
 
-// With the build tag poolswapsched, verify runs the Go methods that the
-// assembly stands for, which is where most faults are planted.
+// With the build tag poolswapsched, verify runs the Go methods in place of the
+// assembly. Most faults are planted in those methods.
 var layers = []layer{
-	{name: "unit", dir: ".", args: []string{"-test.short"}, skip: slices.Concat(looksAtSource, looksAtMachineCode, stresses, stressesWidened)},
-	{name: "machine code", dir: ".", run: looksAtMachineCode},
-	{name: "stress", dir: ".", run: stresses},
-	{name: "stress, widened", dir: ".", tags: "poolswapsched", run: stressesWidened},
-	{name: "scheduler", dir: ".", tags: "poolswapsched", run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios"}},
-	// A sequence that was made shorter under one fault must not be run again
-	// under the next.
-	{name: "sequences", dir: "verify", tags: "poolswapsched", args: []string{"-test.short", "-rapid.nofailfile"}, run: []string{"TestEverySequenceOfOperationsBehavesAsTheModel", "FuzzSequence"}},
-	{name: "histories", dir: "verify", tags: "poolswapsched", run: []string{"TestConcurrentHistoriesAreLinearizable", "FuzzConcurrent"}},
-	{name: "injection", dir: "verify", tags: "poolswapsched", args: []string{"-test.short"}, run: []string{"TestFaultsCostNothingButWhatTheyHit"}},
+	{name: "unit", dirs: []string{".", engine}, args: []string{"-test.short"}, skip: slices.Concat(readsSource, readsMachineCode, stress, stressWidened)},
+	{name: "machine code", dirs: []string{engine}, run: readsMachineCode},
+	{name: "stress", dirs: []string{engine}, run: stress},
+	{name: "stress, widened", dirs: []string{engine}, tags: "poolswapsched", run: stressWidened},
+	{name: "scheduler", dirs: []string{engine}, tags: "poolswapsched", run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios"}},
+	// -rapid.nofailfile: a sequence shortened under one fault must not run under
+	// the next.
+	{name: "sequences", dirs: []string{"verify"}, tags: "poolswapsched", args: []string{"-test.short", "-rapid.nofailfile"}, run: []string{"TestEverySequenceOfOperationsBehavesAsTheModel", "FuzzSequence"}},
+	{name: "histories", dirs: []string{"verify"}, tags: "poolswapsched", run: []string{"TestConcurrentHistoriesAreLinearizable", "FuzzConcurrent"}},
+	{name: "injection", dirs: []string{"verify"}, tags: "poolswapsched", args: []string{"-test.short"}, run: []string{"TestFaultsCostNothingButWhatTheyHit"}},
+}
+
+// flagName is the name of the layer in the flag -layers.
+func (l layer) flagName() string {
+	return strings.NewReplacer(", ", "-", " ", "-").Replace(l.name)
 }
 
 func layerNames() (names []string) {
 	for _, l := range layers {
-		names = append(names, strings.NewReplacer(", ", "-", " ", "-").Replace(l.name))
+		names = append(names, l.flagName())
 	}
 	return names
 }
 
-// choose returns the layers that are named, by themselves or, as verify, by
-// their folder; or all.
-func choose(names string) ([]layer, error) {
+// choose returns the named layers, or all if names is empty.
+func choose(names string) (chosen []layer, err error) {
 	if names == "" {
 		return layers, nil
 	}
-	var chosen []layer
 	for name := range strings.SplitSeq(names, ",") {
-		found := false
-		for i, known := range layerNames() {
-			if name == known || name == layers[i].dir {
-				chosen, found = append(chosen, layers[i]), true
-			}
+		at := slices.Index(layerNames(), name)
+		if at < 0 {
+			return nil, fmt.Errorf("no layer %q (want some of %s)", name, strings.Join(layerNames(), ", "))
 		}
-		if !found {
-			return nil, fmt.Errorf("no layer %q (%s)", name, strings.Join(layerNames(), ", "))
-		}
+		chosen = append(chosen, layers[at])
 	}
 	return chosen, nil
 }
 
-// sees reports whether the file with the fault is in what the layer builds.
-func (l layer) sees(f fault) (bool, error) {
-	text, err := os.ReadFile(f.file)
-	if err != nil {
-		return false, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if !constraint.IsGoBuild(line) {
-			continue
-		}
-		built, err := constraint.Parse(line)
-		if err != nil {
-			return false, err
-		}
-		return built.Eval(func(tag string) bool { return tag == l.tags || tag == runtime.GOOS || tag == runtime.GOARCH }), nil
-	}
-	return true, nil
+// sees reports whether the layer builds the file with the fault.
+func (l layer) sees(f fault) bool {
+	context := build.Default
+	context.BuildTags = []string{l.tags}
+	match, err := context.MatchFile(filepath.Split(f.file))
+	return match || err != nil // plant reports the error
 }
 
-// seenByAny reports whether one of the layers sees the fault.
-func seenByAny(chosen []layer, f fault) (bool, error) {
-	for _, l := range chosen {
-		if seen, err := l.sees(f); seen || err != nil {
-			return seen, err
-		}
-	}
-	return false, nil
+// seenByAny reports whether one of the layers builds the file with the fault.
+func seenByAny(chosen []layer, f fault) bool {
+	return slices.ContainsFunc(chosen, func(l layer) bool { return l.sees(f) })
 }
 
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(\w+ \*testing\.[TF]\)`)
 
-// pattern matches the tests of a folder that are named, by themselves or by
-// their files. It is an error if there is none of that name: what was renamed
-// would be passed over.
-func pattern(dir string, wanted []string) (string, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		return "", err
-	}
+// pattern matches the wanted tests of the layer, named by themselves or by their
+// files. It fails if a name is in none of the layer's directories, because a
+// renamed test would be skipped silently.
+func (l layer) pattern(wanted []string) (string, error) {
 	known := make(map[string][]string)
-	for _, file := range files {
-		text, err := os.ReadFile(file)
+	for _, dir := range l.dirs {
+		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		if err != nil {
 			return "", err
 		}
-		for _, match := range testFunction.FindAllSubmatch(text, -1) {
-			name := string(match[1])
-			known[name] = []string{name}
-			known[filepath.Base(file)] = append(known[filepath.Base(file)], name)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return "", err
+			}
+			for _, match := range testFunction.FindAllSubmatch(text, -1) {
+				name := string(match[1])
+				known[name] = []string{name}
+				known[filepath.Base(file)] = append(known[filepath.Base(file)], name)
+			}
 		}
 	}
 	var names []string
 	for _, name := range wanted {
 		if known[name] == nil {
-			return "", fmt.Errorf("no test is called or is in %s", filepath.Join(dir, name))
+			return "", fmt.Errorf("layer %s: %q has no test %s", l.name, l.dirs, name)
 		}
 		names = append(names, known[name]...)
 	}
 	return "^(" + strings.Join(names, "|") + ")$", nil
 }
 
-// arguments are what the test binary of the layer is run with.
+// arguments returns the arguments of the layer's test binaries.
 func (l layer) arguments() ([]string, error) {
 	args := append(slices.Clone(l.args), "-test.failfast", "-test.timeout=0")
 	for _, part := range []struct {
@@ -146,7 +132,7 @@ func (l layer) arguments() ([]string, error) {
 		if len(part.wanted) == 0 {
 			continue
 		}
-		named, err := pattern(l.dir, part.wanted)
+		named, err := l.pattern(part.wanted)
 		if err != nil {
 			return nil, err
 		}

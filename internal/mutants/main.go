@@ -1,26 +1,22 @@
 // Mutants plants small faults in the protocol, one at a time, in a scratch copy
-// of the repository, and reports which layer of tests catches each and how
-// soon.
+// of the repository, and reports which layers of tests catch each.
 //
-//	go run ./internal/mutants [-layers unit,stress,...] [-first] [-run regexp] [-into docs/internals.md]
+//	go run ./internal/mutants [-layers unit,stress,...] [-first] [-run regexp]
 //
-// It prints a table in Markdown, and with -into puts it in place of the one
-// that is in that file. It ends with an error when a fault survives all layers
-// that ran, or survives the scheduler. A fault whose text is no longer in the
-// source is an error too: the table has to follow the code.
+// It prints a table in Markdown. It fails if a fault survives all layers that
+// ran, or survives the scheduler. It also fails if the text of a fault is not in
+// the source: the faults have to follow the code.
 //
-// With -first a fault goes from layer to layer, in the order in which they are
-// named, until one catches it. That is the short way to see that each is
-// caught: with -layers scheduler,stress,unit,machine-code most are tried under
-// the scheduler alone, and those that no build with a tag has, as in the
-// assembly, under what comes next.
+// With -first, each fault goes through the layers in the given order until one
+// catches it. That is the fastest way to see that each fault is caught: with
+// -layers scheduler,stress,unit,machine-code the scheduler catches most, and the
+// other layers get the faults that it does not build, such as those in assembly.
 package main
 
 import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -29,64 +25,46 @@ import (
 
 func main() {
 	names := flag.String("layers", "", "the layers to run, separated by commas: all, or some of "+strings.Join(layerNames(), ", "))
-	only := flag.String("run", "", "plant only faults whose name matches this")
-	into := flag.String("into", "", "the file to put the table into")
-	first := flag.Bool("first", false, "try a fault under one layer after the other only until one catches it")
-	list := flag.Bool("list", false, "only see that every fault can be planted")
+	only := flag.String("run", "", "plant only faults whose name matches this regular expression")
+	first := flag.Bool("first", false, "try each fault only until a layer catches it")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *names, *only, *into, *first, *list); err != nil {
+	if err := run(ctx, *names, *only, *first); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, names, only, into string, first, list bool) error {
+func run(ctx context.Context, names, only string, first bool) error {
 	chosen, err := choose(names)
 	if err != nil {
-		return err
-	}
-	if err := checkModelNames(); err != nil {
 		return err
 	}
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return err
 	}
-	b, err := newBench()
-	if err != nil {
-		return err
-	}
-	defer b.close()
 	var planted []fault
 	for _, f := range faults {
-		seen, err := seenByAny(chosen, f)
-		if err != nil {
-			return err
-		}
-		if seen && wanted.MatchString(f.name) {
+		if wanted.MatchString(f.name) && seenByAny(chosen, f) {
 			planted = append(planted, f)
 		}
 	}
 	if len(planted) == 0 {
-		return fmt.Errorf("no fault that these layers see is named like %q", only)
+		return fmt.Errorf("no fault that these layers build has a name like %q", only)
 	}
-	if list {
-		return b.list(planted)
-	}
-	if err := b.measure(ctx, chosen); err != nil {
-		return err
-	}
-	var table strings.Builder
-	survivors, err := b.tabulate(ctx, chosen, planted, first, io.MultiWriter(os.Stdout, &table))
+	s, err := newScratch()
 	if err != nil {
 		return err
 	}
-	if into != "" {
-		if err := replaceTable(into, table.String()); err != nil {
-			return err
-		}
+	defer s.remove()
+	if err := s.setLimits(ctx, chosen); err != nil {
+		return err
+	}
+	survivors, err := s.tabulate(ctx, chosen, planted, first)
+	if err != nil {
+		return err
 	}
 	if len(survivors) > 0 {
 		return fmt.Errorf("survived: %s", strings.Join(survivors, "; "))
@@ -95,42 +73,37 @@ func run(ctx context.Context, names, only, into string, first, list bool) error 
 	return nil
 }
 
-// tabulate plants the faults and writes the table. It returns the faults that
+// tabulate plants the faults and prints the table. It returns the faults that
 // survived.
-func (b *bench) tabulate(ctx context.Context, chosen []layer, planted []fault, first bool, to io.Writer) (survivors []string, err error) {
-	fmt.Fprint(to, "| fault |")
+func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault, first bool) (survivors []string, err error) {
+	fmt.Print("| fault |")
 	for _, l := range chosen {
-		fmt.Fprintf(to, " %s |", l.name)
+		fmt.Printf(" %s |", l.name)
 	}
-	fmt.Fprintf(to, " bug of the model |\n|---|%s---|\n", strings.Repeat("---|", len(chosen)))
+	fmt.Printf(" bug of the model |\n|---|%s---|\n", strings.Repeat("---|", len(chosen)))
 	for _, f := range planted {
-		restore, err := f.plant(b.dir)
+		restore, err := s.plant(f)
 		if err != nil {
 			return nil, err
 		}
-		b.forget()
-		fmt.Fprintf(to, "| %s |", f.name)
+		fmt.Printf("| %s |", f.name)
 		caught := false
 		for _, l := range chosen {
-			seen, err := l.sees(f)
-			if err != nil {
-				return nil, err
-			}
-			if !seen || first && caught {
-				fmt.Fprint(to, "  |")
+			if !l.sees(f) || first && caught {
+				fmt.Print("  |")
 				continue
 			}
-			verdict, failed, err := b.try(ctx, l)
+			verdict, err := s.try(ctx, l)
 			if err != nil {
 				return nil, fmt.Errorf("%s, layer %s: %w", f.name, l.name, err)
 			}
-			fmt.Fprintf(to, " %s |", verdict)
-			caught = caught || failed
-			if l.name == "scheduler" && !failed {
+			fmt.Printf(" %s |", verdict)
+			caught = caught || verdict != survived
+			if l.name == "scheduler" && verdict == survived {
 				survivors = append(survivors, f.name+" (scheduler)")
 			}
 		}
-		fmt.Fprintf(to, " %s |\n", inModel[f.name])
+		fmt.Printf(" %s |\n", inModel[f.name])
 		if !caught {
 			survivors = append(survivors, f.name)
 		}
@@ -139,19 +112,4 @@ func (b *bench) tabulate(ctx context.Context, chosen []layer, planted []fault, f
 		}
 	}
 	return survivors, nil
-}
-
-// replaceTable puts the table between the marks in the file.
-func replaceTable(path, table string) error {
-	const begin, end = "<!-- mutants -->\n", "<!-- end of mutants -->\n"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, found := strings.Cut(string(text), begin)
-	_, after, ended := strings.Cut(rest, end)
-	if !found || !ended {
-		return fmt.Errorf("%s has no place for the table, between %q and %q", path, begin, end)
-	}
-	return os.WriteFile(path, []byte(before+begin+table+end+after), 0o644)
 }

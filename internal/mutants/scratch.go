@@ -4,123 +4,149 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
-// bench is a scratch copy of the repository and the tests built in it.
-type bench struct {
+// scratch is a copy of the repository and the test binaries built in it.
+type scratch struct {
 	dir   string
-	built map[string]string        // test binaries, by folder and tags
-	limit map[string]time.Duration // how long a layer may take
+	built map[string]string        // test binaries, by directory and tags
+	limit map[string]time.Duration // how long a layer may run
 }
 
-func newBench() (*bench, error) {
+func newScratch() (*scratch, error) {
 	dir, err := os.MkdirTemp("", "poolswap-mutants-")
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{dir: dir, built: make(map[string]string), limit: make(map[string]time.Duration)}
+	s := &scratch{dir: dir, built: make(map[string]string), limit: make(map[string]time.Duration)}
 	if err := copySources(".", dir); err != nil {
-		b.close()
+		s.remove()
 		return nil, err
 	}
-	return b, nil
+	return s, nil
 }
 
-func (b *bench) close() { _ = os.RemoveAll(b.dir) }
+func (s *scratch) remove() { _ = os.RemoveAll(s.dir) }
 
-// forget has the tests built anew: the source has changed.
-func (b *bench) forget() { clear(b.built) }
-
-// list plants every fault and takes it back, and says which cannot be planted.
-func (b *bench) list(planted []fault) (all error) {
-	for _, f := range planted {
-		restore, err := f.plant(b.dir)
-		if err == nil {
-			err = restore()
+// copySources copies what the tests need. It leaves out the history, modules
+// that no layer runs, and the failing sequences that rapid stored in testdata
+// and would run again.
+func copySources(from, to string) error {
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
 		}
-		all = errors.Join(all, err)
-		fmt.Println(f.name)
-	}
-	return all
+		if d.IsDir() {
+			switch d.Name() {
+			case ".git", "bench", "bin", "docs", "examples", "model", "rapid":
+				return filepath.SkipDir
+			}
+			return os.MkdirAll(filepath.Join(to, path), 0o755)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, path), data, 0o644)
+	})
 }
 
-// measure runs the layers without a fault, which must pass, and gives each the
-// time that it may take with one.
-func (b *bench) measure(ctx context.Context, chosen []layer) error {
-	const patience = 8 // a layer that takes so many times as long hangs
+// plant makes the edits of f and returns a function that undoes them.
+func (s *scratch) plant(f fault) (restore func() error, err error) {
+	path := filepath.Join(s.dir, f.file)
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	changed := string(source)
+	for _, e := range f.edits {
+		if n := strings.Count(changed, e.old); n != 1 {
+			return nil, fmt.Errorf("fault %q: %q is in %s %d times, want once", f.name, e.old, f.file, n)
+		}
+		changed = strings.Replace(changed, e.old, e.new, 1)
+	}
+	clear(s.built)
+	restore = func() error { return os.WriteFile(path, source, 0o644) }
+	return restore, os.WriteFile(path, []byte(changed), 0o644)
+}
+
+// setLimits runs the layers without a fault. They must pass, and their times
+// become limits: a layer that takes many times as long with a fault hangs.
+func (s *scratch) setLimits(ctx context.Context, chosen []layer) error {
+	const patience = 8
 	for _, l := range chosen {
-		b.limit[l.name] = time.Hour
+		s.limit[l.name] = time.Hour
 		begun := time.Now()
-		_, failed, err := b.try(ctx, l)
-		if err == nil && failed {
-			err = errors.New("it fails without any fault")
+		verdict, err := s.try(ctx, l)
+		if err == nil && verdict != survived {
+			err = errors.New("it fails without a fault")
 		}
 		if err != nil {
 			return fmt.Errorf("layer %s: %w", l.name, err)
 		}
-		b.limit[l.name] = max(time.Minute, patience*time.Since(begun))
+		s.limit[l.name] = max(time.Minute, patience*time.Since(begun))
 	}
 	return nil
 }
 
-// build returns the test binary of the layer.
-func (b *bench) build(ctx context.Context, l layer) (string, error) {
-	key := l.dir + " " + l.tags
-	if path := b.built[key]; path != "" {
+// build returns the test binary of the package in dir.
+func (s *scratch) build(ctx context.Context, dir, tags string) (string, error) {
+	key := dir + " " + tags
+	if path := s.built[key]; path != "" {
 		return path, nil
 	}
-	path := filepath.Join(b.dir, fmt.Sprintf("layer%d.test", len(b.built)))
-	compile := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-tags", l.tags, "-o", path, ".")
-	compile.Dir = filepath.Join(b.dir, l.dir)
+	path := filepath.Join(s.dir, fmt.Sprintf("%d.test", len(s.built)))
+	compile := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-tags", tags, "-o", path, ".")
+	compile.Dir = filepath.Join(s.dir, dir)
 	if out, err := compile.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the tests do not compile: %w\n%s", err, out)
 	}
-	b.built[key] = path
+	s.built[key] = path
 	return path, nil
 }
 
-// try runs the layer and says whether it failed, as it should, and when.
-func (b *bench) try(ctx context.Context, l layer) (verdict string, failed bool, err error) {
-	path, err := b.build(ctx, l)
-	if err != nil {
-		return "", false, err
-	}
+// verdict is what became of a fault under a layer.
+type verdict string
+
+const (
+	survived verdict = "-"
+	caught   verdict = "caught"
+	hangs    verdict = "hangs"
+)
+
+// try runs the tests of the layer, directory by directory, until one fails.
+func (s *scratch) try(ctx context.Context, l layer) (verdict, error) {
 	args, err := l.arguments()
 	if err != nil {
-		return "", false, err
+		return "", err
 	}
-	limited, cancel := context.WithTimeout(ctx, b.limit[l.name])
-	defer cancel()
-	test := exec.CommandContext(limited, path, args...)
-	test.Dir = filepath.Join(b.dir, l.dir)
-	begun := time.Now()
-	err = test.Run()
-	took := time.Since(begun)
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil:
-		return "", false, ctx.Err()
-	case limited.Err() != nil:
-		return "hangs", true, nil
-	case err == nil:
-		return "-", false, nil
-	case errors.As(err, &exit):
-		return rounded(took), true, nil
+	for _, dir := range l.dirs {
+		path, err := s.build(ctx, dir, l.tags)
+		if err != nil {
+			return "", err
+		}
+		limited, cancel := context.WithTimeout(ctx, s.limit[l.name])
+		defer cancel()
+		test := exec.CommandContext(limited, path, args...)
+		test.Dir = filepath.Join(s.dir, dir)
+		err = test.Run()
+		var exit *exec.ExitError
+		switch {
+		case ctx.Err() != nil:
+			return "", ctx.Err()
+		case limited.Err() != nil:
+			return hangs, nil
+		case errors.As(err, &exit):
+			return caught, nil
+		case err != nil:
+			return "", err
+		}
 	}
-	return "", false, err
-}
-
-func rounded(took time.Duration) string {
-	switch {
-	case took < 10*time.Millisecond:
-		return "<10ms"
-	case took < time.Second:
-		return took.Round(10 * time.Millisecond).String()
-	default:
-		return took.Round(100 * time.Millisecond).String()
-	}
+	return survived, nil
 }
