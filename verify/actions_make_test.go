@@ -6,8 +6,8 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// newContainer puts a new container, with anything in it, right or wrong, or
-// with nothing, in the place of one that nobody reads and that is emptied.
+// newContainer replaces a container without Readers by a new one, which is empty
+// or holds any object, right or wrong.
 func (m *machine) newContainer() bool {
 	c := m.pick(2)
 	for _, r := range m.readers {
@@ -25,7 +25,7 @@ func (m *machine) newContainer() bool {
 	var obj *record
 	if w != nil {
 		if w.place == discarded {
-			m.fill(w) // the test owns what the pool has dropped
+			m.fill(w) // the test owns discarded objects
 		}
 		obj = w.obj
 	}
@@ -39,7 +39,7 @@ func (m *machine) newContainer() bool {
 	return true
 }
 
-// box is an object whose type has no Ref of its own.
+// box is an object of a type without a Ref.
 type box = poolswap.Box[uint64]
 
 func newBoxes() *poolswap.Container[box, *box] {
@@ -60,20 +60,20 @@ func (m *machine) swapBox() bool {
 		old := m.boxes.Acquire()
 		next := m.boxes.GetNew()
 		if next == old {
-			problem = "the box that is current is given to a writer"
+			problem = "GetNew returned the current box"
 		}
 		if next.Value != poisoned {
-			problem = fmt.Sprintf("a box that was not reset is given to a writer: %#x is in it", next.Value)
+			problem = fmt.Sprintf("GetNew returned a box that was not reset: it holds %#x", next.Value)
 		}
 		next.Value = m.boxed
 		m.boxes.Update(next)
 		m.boxes.WithAcquire(func(now *box) {
 			if now != next || now.Value != m.boxed {
-				problem = fmt.Sprintf("current is a box with %#x in it, want %#x", now.Value, m.boxed)
+				problem = fmt.Sprintf("the current box holds %#x, want %#x", now.Value, m.boxed)
 			}
 		})
 		if old.Value != before {
-			problem = fmt.Sprintf("in a box that is held is %#x, want %#x", old.Value, before)
+			problem = fmt.Sprintf("a box that is held has changed to %#x, want %#x", old.Value, before)
 		}
 		m.boxes.Release(old)
 	})

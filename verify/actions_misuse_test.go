@@ -4,7 +4,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// planFactory decides what the factory does when it is called next.
+// planFactory chooses what the next call of the factory does.
 func (m *machine) planFactory() bool {
 	if m.next != (plan{}) {
 		return false
@@ -31,8 +31,8 @@ func (m *machine) planFactory() bool {
 	return true
 }
 
-// strangers does with an object of another pool, a copy, or nothing at all
-// what must not be done with them, or must do nothing.
+// strangers passes an object of another pool or a copy, which must panic, or nil,
+// which must do nothing.
 func (m *machine) strangers() bool {
 	obj, problem := m.stranger, "of another pool"
 	kind := m.pick(3)
@@ -70,8 +70,8 @@ func (m *machine) strangers() bool {
 	return true
 }
 
-// overRelease releases a current object once more often than it was acquired
-// and then replaces it, which finds that.
+// overRelease releases a current object once too often and then replaces it. The
+// Update must find that.
 func (m *machine) overRelease() bool {
 	c := m.pick(2)
 	w := m.now[c]
@@ -79,7 +79,7 @@ func (m *machine) overRelease() bool {
 		return false
 	}
 	for m.holds(w) > 0 {
-		m.letGo(w)
+		m.dropHeld(w)
 	}
 	for w.released <= w.acquired {
 		m.releaseTwin(w)
@@ -88,8 +88,7 @@ func (m *machine) overRelease() bool {
 	return true
 }
 
-// unmade does with what no constructor made, or would make, what is refused:
-// zero values, copies, and pools of impossible options.
+// unmade uses zero values, copies and impossible options, which must panic.
 func (m *machine) unmade() bool {
 	type (
 		pool      = poolswap.Pool[record, *record]

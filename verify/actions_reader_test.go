@@ -11,8 +11,8 @@ import (
 
 var errReader = errors.New("the reader panics")
 
-// withAcquire reads in a function that returns, panics or calls Goexit, and
-// that may replace the object meanwhile.
+// withAcquire reads in a function that returns, panics or calls Goexit, and that
+// may replace the object.
 func (m *machine) withAcquire() bool {
 	c, end, replace := m.pick(2), m.pick(3), m.pick(2) == 1
 	w := m.model.acquire(c)
@@ -30,7 +30,7 @@ func (m *machine) withAcquire() bool {
 			if replace {
 				m.containers[c].Update(nil)
 			}
-			m.reading.Store(true) // from here on: no more hooks on this goroutine
+			m.reading.Store(true) // from here on no hook may run on this goroutine
 			switch end {
 			case 1:
 				panic(errReader)
@@ -92,8 +92,8 @@ func (m *machine) load() bool {
 	return true
 }
 
-// letReaderGo parks a Reader or closes it.
-func (m *machine) letReaderGo(forGood bool) bool {
+// parkOrClose parks a Reader or closes it.
+func (m *machine) parkOrClose(forGood bool) bool {
 	if len(m.readers) == 0 {
 		return false
 	}
@@ -115,8 +115,7 @@ func (m *machine) letReaderGo(forGood bool) bool {
 	return true
 }
 
-// parkTwin is Park. It is refused where overRelease has taken away what the
-// Reader holds.
+// parkTwin is Park. It panics if overRelease has released the Reader's reference.
 func (m *machine) parkTwin(r *reader) verdict {
 	w := r.holds
 	if w == nil {
@@ -156,10 +155,9 @@ func (m *machine) openGate() bool {
 	return true
 }
 
-// forgetAny makes a container with its object, or an object that the test has
-// in hand, unreachable, and expects the garbage collector to settle it. The
-// collector tells of references that were never released, and of those that
-// were released too often.
+// forgetAny makes a container with its object, or an object that the test holds,
+// unreachable, and expects the garbage collector to find it. Report must be told
+// of references that were never released or were released too often.
 func (m *machine) forgetAny() bool {
 	w := m.choose(func(w *twin) bool {
 		if w == m.next.again {
@@ -181,7 +179,7 @@ func (m *machine) forgetAny() bool {
 	}
 	m.t.Logf("Forget %v", w)
 	for m.holds(w) > 0 {
-		m.letGo(w)
+		m.dropHeld(w)
 	}
 	for c := range m.containers {
 		if m.now[c] == w {

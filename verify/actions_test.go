@@ -7,15 +7,15 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// action is an operation, right or wrong, that a sequence may contain. run
-// reports false, having done nothing, where it makes no sense.
+// action is an operation, right or wrong. run does nothing and returns false if
+// the operation is not possible now.
 type action struct {
 	name string
 	run  func(m *machine) bool
 }
 
-// actions are all of them. Their order is part of the meaning of the fuzz
-// corpus: new ones go to the end.
+// actions are all operations. The fuzz corpus depends on their order: add new ones
+// at the end.
 var actions = []action{
 	{"Get", func(m *machine) bool { m.take(0); return true }},
 	{"TryGet", func(m *machine) bool { m.take(1); return true }},
@@ -30,8 +30,8 @@ var actions = []action{
 	{"WithAcquire", (*machine).withAcquire},
 	{"NewReader", (*machine).newReader},
 	{"Load", (*machine).load},
-	{"Park", func(m *machine) bool { return m.letReaderGo(false) }},
-	{"Close", func(m *machine) bool { return m.letReaderGo(true) }},
+	{"Park", func(m *machine) bool { return m.parkOrClose(false) }},
+	{"Close", func(m *machine) bool { return m.parkOrClose(true) }},
 	{"Trim", (*machine).trimPool},
 	{"CloseGate", (*machine).closeGate},
 	{"OpenGate", (*machine).openGate},
@@ -46,7 +46,7 @@ var actions = []action{
 	{"Boxes", (*machine).swapBox},
 }
 
-// take takes an object in one of three ways and fills it, or returns nil.
+// take gets an object in one of three ways and fills it, or returns nil.
 func (m *machine) take(way int) *twin {
 	var obj *record
 	var err error
@@ -126,9 +126,8 @@ func (m *machine) releaseTwin(w *twin) {
 	m.expect(what, out, m.model.release(w))
 }
 
-// releaseAny releases anything that the test holds, owns, or has no business
-// to release; only what would take another's reference away is left to
-// overRelease.
+// releaseAny releases any object, rightly or wrongly. It does not release another
+// holder's reference; overRelease does.
 func (m *machine) releaseAny() bool {
 	w := m.choose(func(w *twin) bool {
 		return w.place != limbo && ((w.place != current && w.place != retired) || m.holds(w) > 0)
@@ -136,7 +135,7 @@ func (m *machine) releaseAny() bool {
 	if w == nil {
 		return false
 	}
-	m.letGo(w)
+	m.dropHeld(w)
 	m.releaseTwin(w)
 	return true
 }
@@ -146,7 +145,7 @@ func (m *machine) releaseHeld() bool {
 		return false
 	}
 	w := m.held[m.pick(len(m.held))]
-	m.letGo(w)
+	m.dropHeld(w)
 	m.releaseTwin(w)
 	return true
 }
@@ -160,14 +159,14 @@ func (m *machine) updateTwin(c int, w *twin) {
 	m.expect(fmt.Sprintf("Update of container %d with %v", c, w), out, m.model.update(c, w))
 }
 
-// updateAny updates with anything, right or wrong.
+// updateAny updates with any object, rightly or wrongly.
 func (m *machine) updateAny() bool {
 	w := m.choose(func(w *twin) bool { return w.place != limbo })
 	if w == nil {
 		return false
 	}
 	if w.place == discarded {
-		m.fill(w) // the test owns what the pool has dropped
+		m.fill(w) // the test owns discarded objects
 	}
 	m.updateTwin(m.pick(2), w)
 	return true
@@ -187,7 +186,7 @@ func (m *machine) updateNil() bool {
 	return true
 }
 
-// swap is the whole work of a writer: get, fill, update.
+// swap does a whole write: get, fill, update.
 func (m *machine) swap() bool {
 	if w := m.take(2); w != nil {
 		m.updateTwin(m.pick(2), w)
@@ -195,8 +194,8 @@ func (m *machine) swap() bool {
 	return true
 }
 
-// handOver makes a reader the last holder of an object, so that it hands it
-// over to the sweeper.
+// handOver makes a reader the last holder of a replaced object, so that the
+// sweeper resets it.
 func (m *machine) handOver() bool {
 	c := m.pick(2)
 	w := m.now[c]
@@ -210,7 +209,7 @@ func (m *machine) handOver() bool {
 	return true
 }
 
-// acquireAny takes a reference and keeps it.
+// acquireAny acquires and keeps the reference.
 func (m *machine) acquireAny() bool {
 	c := m.pick(2)
 	var obj *record

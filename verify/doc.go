@@ -3,7 +3,6 @@
 // the linearizability of recorded concurrent histories, fuzz targets over
 // sequences of operations, and fault injection.
 //
-// It is a module of its own so that poolswap itself requires nothing. Nobody
-// imports it, and it is never released. README.md tells what each test is for,
-// how to run it, and which planted bugs it was seen to catch.
+// It is its own module so that poolswap requires no other module. It is never
+// imported or released. README.md says what each test checks and how to run it.
 package verify

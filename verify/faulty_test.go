@@ -11,7 +11,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// fault is one way in which things go wrong.
+// fault is something that goes wrong.
 type fault int
 
 const (
@@ -24,7 +24,7 @@ const (
 	factoryExits
 	factoryNil
 	writerDies    // with an object in hand
-	neverReleases // a reader keeps what it acquired
+	neverReleases // a reader keeps its reference for good
 	limitReached
 	procsChange // GOMAXPROCS becomes another
 	collection  // of garbage
@@ -35,15 +35,15 @@ func (x fault) String() string {
 	return [...]string{
 		"a reader panics", "a reader calls Goexit", "reset panics", "reset calls Goexit", "reset refuses",
 		"the factory panics", "the factory calls Goexit", "the factory returns nil", "a writer dies",
-		"a reader never lets go", "the limit is reached", "GOMAXPROCS changes", "garbage is collected",
+		"a reader never releases", "the limit is reached", "GOMAXPROCS changes", "garbage is collected",
 	}[x]
 }
 
-// tallies counts how often each fault happened.
-type tallies [faultCount]atomic.Int64
+// faultCounts counts how often each fault happened.
+type faultCounts [faultCount]atomic.Int64
 
 // missing returns the faults that should have happened and did not.
-func (t *tallies) missing(odds map[fault]int) (list []fault) {
+func (t *faultCounts) missing(odds map[fault]int) (list []fault) {
 	for x := range odds {
 		if t[x].Load() == 0 {
 			list = append(list, x)
@@ -52,42 +52,42 @@ func (t *tallies) missing(odds map[fault]int) (list []fault) {
 	return list
 }
 
-// scenery is what a faulty pool is made for.
-type scenery struct {
-	odds    map[fault]int // of a hundred opportunities, how many it takes
+// scenario is which faults happen, and the options of the pool.
+type scenario struct {
+	odds    map[fault]int // how often each fault happens, in percent
 	maxLive int
-	spares  int  // kept by the pool, where it is not one
-	discard bool // there is a Discard hook, so nothing is in the overflow
+	spares  int  // Options.Spares; 0 stands for 1
+	discard bool // with a Discard hook, so the pool has no overflow
 }
 
-// overflows says whether clean objects go where only the garbage collector
-// ends them.
-func (s scenery) overflows() bool { return !s.discard && s.spares == 0 && s.maxLive == 0 }
+// overflows reports whether clean objects go to the overflow, where only the
+// garbage collector removes them.
+func (s scenario) overflows() bool { return !s.discard && s.spares == 0 && s.maxLive == 0 }
 
-// needsCollector says whether objects go that only the garbage collector
-// finds.
-func (s scenery) needsCollector() bool { return s.overflows() || s.odds[writerDies] > 0 }
+// needsCollector reports whether some objects are only found by the garbage
+// collector.
+func (s scenario) needsCollector() bool { return s.overflows() || s.odds[writerDies] > 0 }
 
-// faulty is a pool whose hooks fail, with accounts of its own: every event that
-// creates or ends an object is counted here, where it happens.
+// faulty is a pool whose hooks fail. It counts every event that creates or ends
+// an object where the event happens.
 type faulty struct {
-	scenery
-	struck *tallies
+	scenario
+	struck *faultCounts
 
 	pool       *poolswap.Pool[record, *record]
 	containers [2]*poolswap.Container[record, *record]
 
 	ids, version              atomic.Int64
 	made, adopted, gone, lost atomic.Int64
-	dropped                   atomic.Int64 // with a writer that died
-	idle                      atomic.Int64 // clean: reset, and not taken since
+	dropped                   atomic.Int64 // in the hand of a writer that died
+	idle                      atomic.Int64 // clean: reset and not taken since
 
 	mu    sync.Mutex      // guards what follows
 	kept  map[*record]int // references that are never released
 	wrong []error
 }
 
-// fail notes what must not happen. The test looks at it when all is quiet.
+// fail records an error. account reports it.
 func (f *faulty) fail(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,8 +96,8 @@ func (f *faulty) fail(err error) {
 	}
 }
 
-func newFaulty(what scenery, portable bool, struck *tallies) *faulty {
-	f := &faulty{scenery: what, struck: struck, kept: map[*record]int{}}
+func newFaulty(what scenario, portable bool, struck *faultCounts) *faulty {
+	f := &faulty{scenario: what, struck: struck, kept: map[*record]int{}}
 	options := poolswap.Options[record]{Spares: max(what.spares, 1), MaxLive: what.maxLive, Portable: portable, Report: f.report}
 	if what.discard {
 		options.Discard = func(obj *record) {
@@ -122,7 +122,7 @@ func (f *faulty) hits(x fault) bool {
 	return true
 }
 
-// chance is true in so many of a hundred cases.
+// chance is true with that probability.
 func chance(percent int) bool { return rand.IntN(100) < percent }
 
 func (f *faulty) factory() *record {
@@ -141,9 +141,9 @@ func (f *faulty) factory() *record {
 	return f.newRecord()
 }
 
-// checkLimit notes if the object that is being made is one too many. What came
-// into being is read first, and what has gone after it, so the difference is
-// no more than there were at some moment.
+// checkLimit fails if the object being made is one too many. It reads Created
+// before Discarded and Lost, so the difference is at most the number of objects
+// that were live at some moment.
 func (f *faulty) checkLimit() {
 	created := f.pool.Stats().Created
 	after := f.pool.Stats()
@@ -152,15 +152,15 @@ func (f *faulty) checkLimit() {
 	}
 }
 
-// newRecord returns a record that can be told from every other and is filled.
+// newRecord returns a filled record with a new id.
 func (f *faulty) newRecord() *record {
 	obj := &record{id: int(f.ids.Add(1))}
 	obj.fill(uint64(f.version.Add(1)))
 	return obj
 }
 
-// reset poisons obj, which must be whole: were it free twice, or still in the
-// hands of a writer, it might be poisoned already or half filled.
+// reset poisons obj. obj must be whole: if it were free twice or still in use by
+// a writer, it could be poisoned already or half filled.
 func (f *faulty) reset(obj *record) bool {
 	if _, err := obj.read(); err != nil {
 		f.fail(fmt.Errorf("reset of an object that is in use or free already: %w", err))
@@ -187,7 +187,7 @@ func (f *faulty) reset(obj *record) bool {
 func (f *faulty) take() (*record, error) {
 	obj, err := f.pool.TryGet()
 	if err == nil {
-		if obj.version == poisoned { // it was reset and does not come from the factory
+		if obj.version == poisoned { // a recycled object
 			f.idle.Add(-1)
 		}
 		obj.fill(uint64(f.version.Add(1)))
@@ -202,8 +202,8 @@ func (f *faulty) report(err error) {
 	}
 }
 
-// forbearing runs fn and swallows the panics that the faults bring about.
-func (f *faulty) forbearing(fn func()) {
+// recoverExpected runs fn and recovers the panics that the faults cause.
+func (f *faulty) recoverExpected(fn func()) {
 	switch out := onAnother(fn); out.panicked {
 	case nil, errFate, errFactory, errReader:
 	default:

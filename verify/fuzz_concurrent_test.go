@@ -2,14 +2,14 @@ package verify_test
 
 import "testing"
 
-// FuzzConcurrent lets the bytes choose the way of counting, how many containers
-// and clients there are and what each of them does, and judges the recorded history.
+// FuzzConcurrent records and judges a history. The bytes choose the counting mode,
+// the number of containers and clients, and what each client does.
 func FuzzConcurrent(f *testing.F) {
 	widen(f)
 	recorders := []*recorder{newRecorder(false, 1), newRecorder(true, 1), newRecorder(false, 2), newRecorder(true, 2)}
 	f.Fuzz(func(t *testing.T, choices []byte) {
 		if len(choices) > 1<<8 {
-			t.Skip("longer histories take long to judge")
+			t.Skip("judging longer histories takes too long")
 		}
 		s := script(choices)
 		recorder := recorders[s.pick(len(recorders))]

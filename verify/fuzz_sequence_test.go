@@ -14,12 +14,12 @@ func (s *script) pick(n int) int {
 	return int(b) % n
 }
 
-// FuzzSequence lets the bytes choose the options, the operations and what they
-// are done to, and compares every step with the sequential model.
+// FuzzSequence compares every step of a sequence with the sequential model. The
+// bytes choose the options, the operations and their objects.
 func FuzzSequence(f *testing.F) {
 	f.Fuzz(func(t *testing.T, choices []byte) {
 		if len(choices) > 1<<10 {
-			t.Skip("long sequences find nothing more, and take longer to understand")
+			t.Skip("longer sequences find nothing more and are harder to understand")
 		}
 		s := script(choices)
 		m := newMachine(t, s.pick)

@@ -2,8 +2,8 @@ package verify_test
 
 import "sync"
 
-// gate holds up the sweeper in a reset while it is closed, so that objects
-// pile up behind it and tests see a state that otherwise passes by.
+// gate blocks the sweeper in reset while it is closed, so that objects pile up on
+// the dirty list and tests see states that are normally too short.
 type gate struct {
 	mu      sync.Mutex
 	shut    chan struct{} // closed when the gate opens; nil while it is open
@@ -40,8 +40,8 @@ func (g *gate) open() {
 	}
 }
 
-// awaitArrival waits until somebody stands at the gate, and reports whether
-// that happened.
+// awaitArrival waits until the sweeper is at the gate, and returns false if that
+// takes too long.
 func (g *gate) awaitArrival() bool {
 	return eventually(func() bool {
 		select {

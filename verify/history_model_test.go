@@ -6,16 +6,16 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// maxRecords bounds how many records one history may touch, and maxContainers
-// how many containers.
+// maxRecords is how many records one history can touch, and maxContainers how
+// many containers.
 const (
 	maxRecords    = 15
 	maxContainers = 2
 )
 
 // registerModel is the container as a register: Acquire returns the record and
-// the version that the last Update put there, or nothing if it emptied it. What
-// happens to one container is judged by itself.
+// version of the last Update, or nothing if that emptied the container. Each
+// container is checked by itself.
 var registerModel = porcupine.Model{
 	Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
 		parts := make([][]porcupine.Operation, maxContainers)
@@ -44,25 +44,23 @@ var registerModel = porcupine.Model{
 	},
 }
 
-// place of a record in the poolModel is one number: how many hold it, and
-// these flags.
+// The place of a record in poolModel is the number of its holders and these
+// flags.
 const (
 	isPrivate = 1 << 30
 	isCurrent = 1 << 29
 )
 
-// poolState is the whole pool: of each record its version, who holds it, and
-// whether a writer owns it or a container shows it; and what each container
-// shows.
+// poolState is the place and version of each record, and the current record of
+// each container.
 type poolState struct {
 	place   [maxRecords + 1]int32
 	version [maxRecords + 1]uint64
 	current [maxContainers]int
 }
 
-// poolModel is the containers with their pool. A record that is current or held
-// is not given to a writer, and so keeps its version until it is released by
-// the last that holds it.
+// poolModel is the pool and its containers. A writer does not get a record that is
+// current or held, so the record keeps its version until its last Release.
 var poolModel = porcupine.Model{
 	Init: func() any { return poolState{} },
 	Step: func(state, input, _ any) (bool, any) {

@@ -12,41 +12,40 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// kind is what a step of a recorded history did. Every step is about one
-// record, the one it names; a record is 0 where there was none.
+// kind is what a step of a recorded history did. Each step names one record, or
+// 0 if there was none.
 type kind int
 
 const (
 	kindGet     kind = iota // a writer took it from the pool
 	kindUpdate              // a writer made it current, with that version
 	kindAcquire             // a reader took a reference and found that version
-	kindLook                // a reader that holds it looked again and found that version
-	kindRelease             // a reader gave the reference back
+	kindLook                // a reader that holds it read it again and found that version
+	kindRelease             // a reader released it
 )
 
-// step is the input of an operation as porcupine sees it; there is no output,
-// because what was returned is in the step itself.
+// step is the input of an operation for porcupine. It includes what the operation
+// returned, so there is no output.
 type step struct {
 	kind      kind
 	record    int
 	version   uint64
-	container int // that was updated or acquired from
+	container int // the container of the operation
 }
 
-// recorder runs clients on one container, or on two of one pool, and records
-// what they did.
+// recorder runs clients on the containers of one pool and records what they did.
 type recorder struct {
 	pool       *poolswap.Pool[record, *record]
 	containers []*poolswap.Container[record, *record]
 	factory    atomic.Int64
 	version    atomic.Uint64
-	clock      atomic.Int64 // one tick for each beginning and each end of a step
+	clock      atomic.Int64 // ticks at the beginning and the end of each step
 }
 
 func newRecorder(portable bool, containers int) *recorder {
 	r := &recorder{}
-	// There are spares enough for every object that the clients can hold, so
-	// that objects live as many lives as possible, and none is collected.
+	// Enough spares for every object that the clients can hold, so that objects
+	// are reused as often as possible and none is collected.
 	options := poolswap.Options[record]{Spares: maxRecords, Portable: portable}
 	r.pool = poolswap.NewPoolWithOptions(func() *record {
 		return &record{id: int(r.factory.Add(1))}
@@ -60,7 +59,7 @@ func newRecorder(portable bool, containers int) *recorder {
 	return r
 }
 
-// client is one goroutine of a history and what it recorded.
+// client is one goroutine of a history, and the steps it recorded.
 type client struct {
 	*recorder
 	id      int
@@ -68,7 +67,7 @@ type client struct {
 	pause   func()
 }
 
-// do records a step that op carries out.
+// do runs op and records its step.
 func (c *client) do(op func() step) step {
 	call := c.clock.Add(1)
 	did := op()
@@ -76,7 +75,7 @@ func (c *client) do(op func() step) step {
 	return did
 }
 
-// read acquires, looks as often as told, and releases.
+// read acquires, looks so many times, and releases.
 func (c *client) read(container, looks int) {
 	var obj *record
 	acquired := c.do(func() step {
@@ -96,8 +95,8 @@ func (c *client) read(container, looks int) {
 	})
 }
 
-// seen is a step that read obj. A record whose words do not agree is of the
-// version 1<<63, which nobody publishes.
+// seen returns the step of a client that read obj. A broken record has version
+// 1<<63, which no client publishes.
 func seen(k kind, obj *record, container int) step {
 	if obj == nil {
 		return step{kind: k, container: container}
@@ -133,9 +132,9 @@ func (c *client) empty(container int) {
 	})
 }
 
-// run carries out the scripts, each on a goroutine of its own, and returns
-// what happened. The containers are empty before and after. A client that the
-// pool refuses something fails the test: none of them does anything wrong.
+// run runs each script on its own goroutine and returns the history. The
+// containers are empty before and after. No client does anything wrong, so a
+// panic fails the test.
 func (r *recorder) run(t *testing.T, scripts []script) []porcupine.Operation {
 	t.Helper()
 	clients := make([]*client, len(scripts))
@@ -169,8 +168,8 @@ func (r *recorder) run(t *testing.T, scripts []script) []porcupine.Operation {
 	return append(history, last.history...)
 }
 
-// follow carries out one script: mostly reads, some updates, now and then a
-// container is emptied.
+// follow runs a script: mostly reads, some updates, and now and then it empties a
+// container.
 func (c *client) follow(s *script) {
 	for len(*s) > 0 {
 		choice := s.pick(32)
@@ -187,7 +186,7 @@ func (c *client) follow(s *script) {
 	}
 }
 
-// randomScripts returns scripts for so many clients of so many bytes each.
+// randomScripts returns a script of size bytes for each client.
 func randomScripts(random *rand.Rand, clients, size int) []script {
 	scripts := make([]script, clients)
 	for i := range scripts {
@@ -199,18 +198,18 @@ func randomScripts(random *rand.Rand, clients, size int) []script {
 	return scripts
 }
 
-// quiescent fails the test unless every object that was ever made is a spare,
-// as it must be when nobody holds or publishes any.
+// quiescent fails the test unless every object is a spare. It is called when the
+// containers are empty and no client holds an object.
 func (r *recorder) quiescent(t *testing.T) {
 	t.Helper()
 	eventually(func() bool { return r.pool.Stats().Spares == int(r.factory.Load()) })
 	s := r.pool.Stats()
 	if made := r.factory.Load(); s.Spares != int(made) || s.Live != int(made) || s.Created != uint64(made) || s.Drained != s.Updates {
-		t.Errorf("%d objects were made and all given back, but the accounts are %+v", made, s)
+		t.Errorf("%d objects were made and all are free, but Stats says %+v", made, s)
 	}
 }
 
-// dense numbers the records of a history from 1 in order of appearance.
+// dense renumbers the records of a history from 1 in order of appearance.
 func dense(history []porcupine.Operation) []porcupine.Operation {
 	slices.SortFunc(history, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
 	ids := map[int]int{0: 0}

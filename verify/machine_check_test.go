@@ -6,14 +6,13 @@ import (
 	"slices"
 )
 
-// check compares everything that can be seen from outside with the model. It
-// waits only for the sweeper and the garbage collector, where the model knows
-// that they have something to do.
+// check compares everything that a user can see with the model. It waits for the
+// sweeper and the garbage collector only if the model says that they have work.
 func (m *machine) check() {
 	m.t.Helper()
 	if m.busy != nil && !m.atGate {
 		if !m.gate.awaitArrival() {
-			m.t.Fatalf("an object was handed over and no sweeper came to reset it")
+			m.t.Fatalf("no sweeper came to reset an object on the dirty list")
 		}
 		m.atGate = true
 	}
@@ -35,7 +34,7 @@ func (m *machine) check() {
 	m.checkObjects()
 }
 
-// difference says where the accounts and the hooks differ from the model.
+// difference returns where Stats and the hooks differ from the model.
 func (m *machine) difference() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -45,18 +44,18 @@ func (m *machine) difference() string {
 	if !slices.Equal(m.seen.trail, m.trail) {
 		return fmt.Sprintf("hooks were called %v, want %v", m.seen.trail, m.trail)
 	}
-	slices.Sort(m.seen.reports) // the sweeper and the cleanups of the runtime tell at a time
+	slices.Sort(m.seen.reports) // the sweeper and the cleanups report concurrently
 	slices.Sort(m.reports)
 	if !slices.Equal(m.seen.reports, m.reports) {
-		return fmt.Sprintf("reported was %q, want %q", m.seen.reports, m.reports)
+		return fmt.Sprintf("reports are %q, want %q", m.seen.reports, m.reports)
 	}
 	if got, want := m.pool.Stats(), m.accounts(); got != want {
-		return fmt.Sprintf("accounts\n got: %+v\nwant: %+v", got, want)
+		return fmt.Sprintf("Stats\n got: %+v\nwant: %+v", got, want)
 	}
 	return ""
 }
 
-// checkObjects compares who is current, the references and the contents.
+// checkObjects compares the current objects, the references and the contents.
 func (m *machine) checkObjects() {
 	m.t.Helper()
 	for c, container := range m.containers {
@@ -104,10 +103,10 @@ func (m *machine) returned(what string, obj *record, w *twin) {
 	}
 }
 
-// finish lets the sweeper end, whatever the test came to.
+// finish lets the sweeper end, also after a failure.
 func (m *machine) finish() { m.gate.open() }
 
-// settle opens the gate and compares for the last time.
+// settle opens the gate and checks a last time.
 func (m *machine) settle() {
 	m.t.Helper()
 	m.openGate()

@@ -6,9 +6,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The whole public interface behaves as the sequential model says: contents,
-// who is current, references, accounts, the calls of the hooks, and which
-// operation is refused with what words.
+// TestEverySequenceOfOperationsBehavesAsTheModel compares the whole public
+// interface with the sequential model: contents, current objects, references,
+// Stats, calls of the hooks, and panic texts.
 func TestEverySequenceOfOperationsBehavesAsTheModel(t *testing.T) {
 	for range rounds(3) {
 		rapid.Check(t, func(t *rapid.T) {

@@ -14,32 +14,32 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// machine runs a sequence of operations on a pool and on the model of one, and
-// fails where they differ. Every operation runs on a goroutine of its own, so
-// references are counted and given back on different processors.
+// machine runs a sequence of operations on a pool and on the model, and fails
+// where they differ. Each operation runs on its own goroutine, so references are
+// acquired and released on different processors.
 type machine struct {
 	model
 	t    tb
 	pick func(n int) int // the source of all choices: a number below n
 
 	pool       *poolswap.Pool[record, *record]
-	poolCopy   *poolswap.Pool[record, *record] // made while no sweeper runs, which would write on the original
+	poolCopy   *poolswap.Pool[record, *record] // copied while no sweeper writes to pool
 	containers [2]*poolswap.Container[record, *record]
 	readers    []*reader
 	held       []*twin // one for each reference that is not a Reader's
 	stranger   *record // belongs to another pool
 	boxes      *poolswap.Container[box, *box]
-	boxed      uint64 // what is in the current one
+	boxed      uint64 // the value of the current box
 	next       plan   // what the factory does next
 	ids        int
 	versions   uint64
 
-	collecting bool // the garbage collector has something to take
-	atGate     bool // the sweeper was seen to arrive there
+	collecting bool // the garbage collector has something to find
+	atGate     bool // the sweeper waits at the gate
 
 	gate    *gate
-	caller  atomic.Uint64 // the goroutine of the operation under way
-	reading atomic.Bool   // that operation is a reader's
+	caller  atomic.Uint64 // the goroutine of the current operation
+	reading atomic.Bool   // the current operation is a reader's
 
 	mu   sync.Mutex // guards what the hooks write
 	seen struct {
@@ -136,7 +136,7 @@ func (m *machine) reset(obj *record) bool {
 	return obj.fate == fateKept
 }
 
-// hook notes a call of a hook. It must not be on a reader.
+// hook records a call of a hook, which must not be on a reader.
 func (m *machine) hook(name string, obj *record) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -146,19 +146,19 @@ func (m *machine) hook(name string, obj *record) {
 	}
 }
 
-// report notes what Report is told. It must not be on a reader.
+// report records a call of Report, which must not be on a reader.
 func (m *machine) report(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.seen.reports = append(m.seen.reports, told(err))
+	m.seen.reports = append(m.seen.reports, describeReport(err))
 	if goroutine() == m.caller.Load() && m.reading.Load() {
 		m.seen.wrong = append(m.seen.wrong, "Report on a reader")
 	}
 }
 
-// told says what a report tells: of which kind it is, and every field of it, or
-// else that its text does not.
-func told(err error) string {
+// describeReport returns the kind and fields of a report, or the report's text if
+// that does not mention the fields.
+func describeReport(err error) string {
 	text := err.Error()
 	switch e := err.(type) {
 	case *poolswap.HookPanic:
@@ -177,7 +177,7 @@ func told(err error) string {
 	return text
 }
 
-// onCaller notes a call that must come from the operation under way.
+// onCaller records a call that must come from the current operation.
 func (m *machine) onCaller(name string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -186,13 +186,14 @@ func (m *machine) onCaller(name string) {
 	}
 }
 
-// read runs an operation of a reader, and write one of a writer.
+// read runs an operation of a reader.
 func (m *machine) read(op func()) outcome {
 	m.reading.Store(true)
 	defer m.reading.Store(false)
 	return m.write(op)
 }
 
+// write runs an operation of a writer.
 func (m *machine) write(op func()) outcome {
 	return onAnother(func() {
 		m.caller.Store(goroutine())
@@ -220,7 +221,7 @@ func (m *machine) expect(what string, got outcome, want verdict) {
 	}
 }
 
-// choose picks one of the twins that fit, or returns nil.
+// choose picks a twin that fits, or returns nil.
 func (m *machine) choose(fits func(*twin) bool) *twin {
 	var list []*twin
 	for _, w := range m.twins {
@@ -234,7 +235,7 @@ func (m *machine) choose(fits func(*twin) bool) *twin {
 	return list[m.pick(len(list))]
 }
 
-// holds reports how often the test holds w other than through a Reader.
+// holds returns how often the test holds w, without its Readers.
 func (m *machine) holds(w *twin) (n int) {
 	for _, h := range m.held {
 		if h == w {
@@ -244,8 +245,8 @@ func (m *machine) holds(w *twin) (n int) {
 	return n
 }
 
-// letGo strikes one reference to w.
-func (m *machine) letGo(w *twin) { strike(&m.held, w) }
+// dropHeld removes one reference to w from those that the test holds.
+func (m *machine) dropHeld(w *twin) { removeFirst(&m.held, w) }
 
 // copyOf returns a copy that go vet does not see being made.
 func copyOf[T any](original *T) *T {

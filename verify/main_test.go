@@ -11,12 +11,12 @@ import (
 	"go.uber.org/goleak"
 )
 
-// deep is how long each test that repeats itself goes on, from the
-// environment variable POOLSWAP_DEEP; 0 means a number of rounds instead.
+// deep is the least time for each test that runs in rounds, from the environment
+// variable POOLSWAP_DEEP. If it is 0, the number of rounds counts alone.
 var deep time.Duration
 
-// TestMain fails the run if a goroutine is left over: a sweeper that does not
-// end, or a test that does not clean up behind itself.
+// TestMain fails the run if a goroutine is left: a sweeper that does not end, or
+// one that a test did not clean up.
 func TestMain(m *testing.M) {
 	if text := os.Getenv("POOLSWAP_DEEP"); text != "" {
 		var err error
@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// widenedOr returns the first number of rounds where every step of the protocol
-// takes long, see widen, and the second where it does not.
+// widenedOr returns few in the widened build, in which every step takes long, and
+// many otherwise.
 func widenedOr(few, many int) int {
 	if widened {
 		return few
@@ -40,8 +40,8 @@ func widenedOr(few, many int) int {
 	return many
 }
 
-// rounds numbers the rounds of a test: as many as normal says, a fifth of them
-// under -short, and for the time that POOLSWAP_DEEP asks for if that is more.
+// rounds yields the numbers of a test's rounds: normal rounds, or a fifth of them
+// under -short, and more until POOLSWAP_DEEP has passed.
 func rounds(normal int) iter.Seq[int] {
 	if testing.Short() {
 		normal = max(normal/5, 1)

@@ -7,7 +7,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// What the hooks of these tests panic with.
+// The hooks of these tests panic with these errors.
 var (
 	errFate    = errors.New("reset panics")
 	errFactory = errors.New("the factory panics")
@@ -22,9 +22,9 @@ type plan struct {
 	text   string  // what Get says of that
 }
 
-// get is Get or TryGet, which returned got. There are two things only the pool
-// knows, and they are taken from got: whether the overflow had something left,
-// and where a new object is in memory.
+// get is Get or TryGet, which returned got. The model takes two things from got
+// that only the pool knows: whether the overflow had an object left, and the
+// address of a new object.
 func (m *model) get(got *record, p plan) (w *twin, v verdict) {
 	w, v = m.takeFree(got)
 	if w == nil && v.returns() {
@@ -40,8 +40,8 @@ func (m *model) takeFree(got *record) (*twin, verdict) {
 	if w := pop(&m.clean); w != nil {
 		return w, verdict{}
 	}
-	for w := pop(&m.waiting); w != nil; w = pop(&m.waiting) {
-		kept, v := m.scrub(w)
+	for w := pop(&m.dirty); w != nil; w = pop(&m.dirty) {
+		kept, v := m.tryReset(w)
 		if kept && m.spares > 0 {
 			return w, v
 		}
@@ -96,9 +96,8 @@ func (m *model) live() int {
 	return int(s.Created + s.Adopted - s.Discarded - s.Lost - s.Collected)
 }
 
-// trim is Trim, which discarded so many objects: all that are clean, and what
-// was left of the overflow where the pool could reach it. It reports whether
-// that can be.
+// trim is Trim, which discarded so many objects: all clean ones, and those in the
+// overflow that the pool could reach. It reports whether the number is possible.
 func (m *model) trim(dropped int) bool {
 	for w := pop(&m.clean); w != nil; w = pop(&m.clean) {
 		m.drop(w)
@@ -120,8 +119,7 @@ func (m *model) trim(dropped int) bool {
 	return true
 }
 
-// settleLimbo ends the doubt about trimmed objects when nothing is left of the
-// overflow.
+// settleLimbo marks objects in limbo as discarded once the overflow is empty.
 func (m *model) settleLimbo() {
 	if m.inOverflow > 0 {
 		return
@@ -133,10 +131,9 @@ func (m *model) settleLimbo() {
 	}
 }
 
-// forget is the garbage collector taking w, which no variable of the test
-// refers to any more.
+// forget is the garbage collector finding w, which the test no longer refers to.
 func (m *model) forget(w *twin) {
-	strike(&m.twins, w)
+	removeFirst(&m.twins, w)
 	for c := range m.now {
 		if m.now[c] == w {
 			m.now[c] = nil
@@ -158,12 +155,12 @@ func (m *model) forget(w *twin) {
 	}
 }
 
-// accounts is what Stats must return.
+// accounts returns what Stats must return.
 func (m *model) accounts() poolswap.Stats {
 	s := m.stats
 	s.Live = m.live()
 	s.Spares = len(m.clean)
-	s.Awaiting = len(m.waiting)
+	s.Awaiting = len(m.dirty)
 	for _, w := range m.twins {
 		switch w.place {
 		case current:

@@ -16,10 +16,10 @@ const (
 	current                // in a container
 	retired                // replaced and held
 	clean                  // a spare
-	awaiting               // free, not reset
+	dirty                  // free, not reset
 	resetting              // free, in the hands of the sweeper
 	overflow               // free, behind the spares
-	limbo                  // in the overflow, or trimmed from it: only the pool knows
+	limbo                  // in the overflow or trimmed from it, only the pool knows
 	discarded              // refused, surplus, or trimmed
 	lost                   // given up
 )
@@ -36,18 +36,18 @@ type twin struct {
 
 func (w *twin) String() string { return fmt.Sprintf("record %d", w.id) }
 
-// verdict is how a call must end; the zero verdict is that it returns.
+// verdict is how a call must end. Under the zero verdict it returns.
 type verdict struct {
-	text  []string // it panics with a text that contains these
+	text  []string // it panics with a text that contains these strings
 	value any      // it panics with this value
 	exits bool     // it calls runtime.Goexit
-	limit bool     // if it can return an error, that is ErrLimit
+	limit bool     // TryGet returns ErrLimit
 }
 
 func (v verdict) returns() bool { return v.text == nil && v.value == nil && !v.exits }
 
-// model is a sequential poolswap, in which no step has any other going on
-// beside it: one pool, two containers, and accounts that are exact.
+// model is a sequential poolswap without concurrency: one pool, two containers,
+// and exact accounts.
 type model struct {
 	spares    int
 	maxLive   int
@@ -55,18 +55,18 @@ type model struct {
 	resets    bool // a reset function is set
 	overflows bool // surplus objects go to the overflow
 
-	twins   []*twin
-	now     [2]*twin // what the containers hold
-	clean   []*twin  // last in, first out
-	waiting []*twin  // last in, first out
-	busy    *twin    // the sweeper stands in its reset, at the closed gate
-	gated   bool
+	twins []*twin
+	now   [2]*twin // what the containers hold
+	clean []*twin  // last in, first out
+	dirty []*twin  // last in, first out
+	busy  *twin    // the sweeper stands in its reset, at the closed gate
+	gated bool
 
-	inOverflow int // at most so many objects of the overflow are still there
+	inOverflow int // how many objects the overflow holds at most
 
-	stats   poolswap.Stats // but for what place says
+	stats   poolswap.Stats // without the figures that follow from the places
 	trail   []string       // calls of reset and Discard, in order
-	reports []string       // what Report is told, in any order
+	reports []string       // calls of Report, in any order
 	swept   bool           // the sweeper was set to work
 }
 
@@ -74,8 +74,8 @@ func refusal(op, problem string) verdict {
 	return verdict{text: []string{"poolswap: " + op + " of a *verify_test.record ", problem}}
 }
 
-// misuse is the verdict on an operation that the pool refuses with the counts
-// of the object.
+// misuse is the verdict on an operation that panics with the counts of the
+// object.
 func (w *twin) misuse(op, problem string) verdict {
 	v := refusal(op, problem)
 	v.text = append(v.text, fmt.Sprintf(" [acquired %d times, released %d times]", w.acquired, w.released))
@@ -92,8 +92,8 @@ func pop(list *[]*twin) *twin {
 	return w
 }
 
-// strike takes the first w off the list.
-func strike(list *[]*twin, w *twin) {
+// removeFirst removes w from the list, once.
+func removeFirst(list *[]*twin, w *twin) {
 	if i := slices.Index(*list, w); i >= 0 {
 		*list = slices.Delete(*list, i, i+1)
 	}
@@ -108,7 +108,7 @@ func (m *model) acquire(c int) *twin {
 	return w
 }
 
-// release is Release of w, by whoever and through whatever.
+// release is Release of w, by any caller and through any container.
 func (m *model) release(w *twin) verdict {
 	const op = "Release"
 	switch w.place {
@@ -129,8 +129,8 @@ func (m *model) release(w *twin) verdict {
 		}
 		if w.place == retired && w.acquired == w.released {
 			m.stats.Drained++
-			w.place = awaiting
-			m.waiting = append(m.waiting, w)
+			w.place = dirty
+			m.dirty = append(m.dirty, w)
 			m.sweep()
 		}
 	default:
@@ -188,9 +188,9 @@ func (m *model) publish(c int, w *twin) verdict {
 	return verdict{}
 }
 
-// recycle is what becomes of a free object.
+// recycle resets a free object and keeps it or drops it.
 func (m *model) recycle(w *twin) verdict {
-	kept, v := m.scrub(w)
+	kept, v := m.tryReset(w)
 	switch {
 	case !kept:
 	case len(m.clean) < m.spares:
@@ -205,8 +205,8 @@ func (m *model) recycle(w *twin) verdict {
 	return v
 }
 
-// scrub is reset of a free object, and the end of it if its fate says so.
-func (m *model) scrub(w *twin) (kept bool, v verdict) {
+// tryReset resets a free object and reports whether it survived.
+func (m *model) tryReset(w *twin) (kept bool, v verdict) {
 	if !m.resets {
 		return true, verdict{}
 	}
@@ -233,13 +233,13 @@ func (m *model) drop(w *twin) {
 	}
 }
 
-// sweep is the sweeper at work: up to the gate while that is closed, else
-// until nothing awaits its reset.
+// sweep runs the sweeper until the dirty list is empty, or until the sweeper is
+// at the closed gate.
 func (m *model) sweep() {
 	m.swept = true
-	for m.busy != nil || len(m.waiting) > 0 {
+	for m.busy != nil || len(m.dirty) > 0 {
 		if m.busy == nil {
-			m.busy = pop(&m.waiting)
+			m.busy = pop(&m.dirty)
 			m.busy.place = resetting
 		}
 		if m.gated && m.resets {

@@ -6,9 +6,9 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// record is the object that all tests here swap. Every word of it follows from
-// its version, and a reset poisons every word, so a reader under whom the
-// object is recycled or filled again sees a version or a word that cannot be.
+// record is the object that all tests here swap. Its version determines all its
+// words, and reset poisons them, so a reader whose object is recycled or filled
+// again sees an impossible version or word.
 type record struct {
 	version uint64
 	poolswap.Ref
@@ -17,16 +17,16 @@ type record struct {
 	id    int  // constant; told apart by the models
 }
 
-// poisoned is the version of a record that was reset. Versions that are
-// published are positive and far below.
+// poisoned is the version of a record that was reset. Published versions are
+// positive and far below.
 const poisoned = 0xdead_dead_dead_dead
 
-// wordOf is what word i of a record of that version holds.
+// wordOf returns word i of a record of that version.
 func wordOf(version uint64, i int) uint64 {
 	return (version + uint64(i)) * 0x9e37_79b9_7f4a_7c15
 }
 
-// fill makes r a record of that version, or of none.
+// fill sets the version and all words of r.
 func (r *record) fill(version uint64) {
 	r.version = version
 	for i := range r.words {
@@ -34,7 +34,7 @@ func (r *record) fill(version uint64) {
 	}
 }
 
-// check returns an error unless every word of r follows from version.
+// check returns an error unless r is a complete record of that version.
 func (r *record) check(version uint64) error {
 	if r.version != version {
 		return fmt.Errorf("record %d is of version %#x, want %#x", r.id, r.version, version)
@@ -47,17 +47,17 @@ func (r *record) check(version uint64) error {
 	return nil
 }
 
-// read returns the version of r, or an error if it was reset, was never
-// filled, or is being filled.
+// read returns the version of r, or an error if r was reset, was never filled, or
+// is being filled.
 func (r *record) read() (uint64, error) {
 	version := r.version
 	if version == poisoned || version == 0 {
-		return 0, fmt.Errorf("record %d was acquired and is of version %#x: it was recycled under its reader, or published too early", r.id, version)
+		return 0, fmt.Errorf("record %d has version %#x: it was recycled while a reader held it, or published too early", r.id, version)
 	}
 	return version, r.check(version)
 }
 
-// fate is what becomes of a record when it is reset.
+// fate is what reset does with a record.
 type fate int
 
 const (
@@ -65,7 +65,6 @@ const (
 	fateRefused
 	fatePanics
 	fateExits
-	fates // how many there are
 )
 
 func (f fate) String() string {

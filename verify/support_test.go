@@ -10,21 +10,21 @@ import (
 	"time"
 )
 
-// tb is what the tests need of a *testing.T or a *rapid.T.
+// tb is the common part of *testing.T and *rapid.T that the tests use.
 type tb interface {
 	Helper()
 	Logf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// patience only turns a hang into a failure. Once it has run out there is less
-// of it, so that a failing sequence can be made shorter in finite time.
+// patience turns a hang into a failure. It shrinks after the first hang, so that
+// rapid can shorten a failing sequence in reasonable time.
 var patience atomic.Int64
 
 func init() { patience.Store(int64(10 * time.Second)) }
 
-// eventually waits for what another goroutine or the garbage collector will
-// do, and reports whether it did.
+// eventually waits until done returns true, and returns false if it takes too
+// long.
 func eventually(done func() bool) bool {
 	limit := time.Now().Add(time.Duration(patience.Load()))
 	for !done() {
@@ -37,11 +37,11 @@ func eventually(done func() bool) bool {
 	return true
 }
 
-// bothWays runs a suite once for each way of counting. In a build that has no
-// plain counting the first way is the portable one too.
-func bothWays(t *testing.T, suite func(t *testing.T, portable bool)) {
-	t.Run("counting as the build does", func(t *testing.T) { suite(t, false) })
-	t.Run("counting the portable way", func(t *testing.T) { suite(t, true) })
+// forEachMode runs a suite in each counting mode. A build without plain counting
+// runs it in the portable mode twice.
+func forEachMode(t *testing.T, suite func(t *testing.T, portable bool)) {
+	t.Run("default counting", func(t *testing.T) { suite(t, false) })
+	t.Run("portable counting", func(t *testing.T) { suite(t, true) })
 }
 
 // withProcs sets GOMAXPROCS until the test ends.
@@ -50,8 +50,7 @@ func withProcs(t *testing.T, n int) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(was) })
 }
 
-// goroutine returns the number of the calling goroutine. Numbers are never
-// used again.
+// goroutine returns the ID of the calling goroutine. IDs are never reused.
 func goroutine() uint64 {
 	buf := make([]byte, 64)
 	buf = buf[:runtime.Stack(buf, false)]
@@ -69,7 +68,7 @@ type outcome struct {
 	exited   bool // it called runtime.Goexit
 }
 
-// onAnother runs fn on a goroutine of its own and returns how it ended.
+// onAnother runs fn on a new goroutine and returns how it ended.
 func onAnother(fn func()) outcome {
 	out := outcome{exited: true}
 	var done sync.WaitGroup

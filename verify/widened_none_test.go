@@ -4,9 +4,8 @@ package verify_test
 
 import "testing"
 
-// widened says whether widen does anything.
+// widened reports whether this is the widened build.
 const widened = false
 
-// widen does nothing: in this build the protocol runs on the processors that
-// there are.
+// widen does nothing: this build runs on the real processors.
 func widen(testing.TB) {}

@@ -9,11 +9,11 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// widened says whether widen does anything.
+// widened reports whether this is the widened build.
 const widened = true
 
-// widen puts processors behind the protocol on which every window between two
-// of its steps is wide, and plain stores wait, until the test ends.
+// widen installs the machine of package jitter until the test ends: goroutines
+// pause between the steps of the protocol, and plain stores are delayed.
 func widen(t testing.TB) {
 	machine := jitter.New(6)
 	seam.Install(machine)

@@ -11,30 +11,30 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// work lets readers and writers loose on the pool, with everything that goes
-// wrong, and returns when they are through.
+// work runs readers and writers on the pool, with all the faults, and returns
+// when they are done.
 func (f *faulty) work(readers, writers, times int) {
-	var crew, weather sync.WaitGroup
-	through := make(chan struct{})
-	f.disturb(&weather, through)
+	var workers, disturbances sync.WaitGroup
+	done := make(chan struct{})
+	f.disturb(&disturbances, done)
 	toRelease := make(chan *record, readers)
-	weather.Go(func() { f.releaseForOthers(toRelease) })
+	disturbances.Go(func() { f.releaseForOthers(toRelease) })
 	for range readers {
-		crew.Go(func() { f.again(times, func() { f.readOnce(toRelease) }) })
+		workers.Go(func() { f.again(times, func() { f.readOnce(toRelease) }) })
 	}
 	for range writers {
-		crew.Go(func() { f.again(times, f.writeOnce) })
+		workers.Go(func() { f.again(times, f.writeOnce) })
 	}
-	crew.Wait()
-	close(through)
+	workers.Wait()
+	close(done)
 	close(toRelease)
-	weather.Wait()
+	disturbances.Wait()
 }
 
-// again does a thing so many times, on goroutines that may die of it.
+// again calls do so many times, on goroutines that do may end.
 func (f *faulty) again(times int, do func()) {
 	for times > 0 {
-		f.forbearing(func() {
+		f.recoverExpected(func() {
 			for times > 0 {
 				times--
 				do()
@@ -43,30 +43,29 @@ func (f *faulty) again(times int, do func()) {
 	}
 }
 
-// mostProcs is how far GOMAXPROCS is raised.
+// mostProcs is the highest GOMAXPROCS of disturb.
 const mostProcs = 16
 
-// disturb changes GOMAXPROCS and collects garbage until work is through.
-func (f *faulty) disturb(weather *sync.WaitGroup, through chan struct{}) {
-	weather.Go(func() {
+// disturb changes GOMAXPROCS and collects garbage until done is closed.
+func (f *faulty) disturb(disturbances *sync.WaitGroup, done chan struct{}) {
+	disturbances.Go(func() {
 		was := runtime.GOMAXPROCS(0)
 		defer runtime.GOMAXPROCS(was)
 		for f.hits(procsChange) {
-			// More than there are processors: objects made before have no
-			// stripe for the new ones.
+			// Objects made under a lower GOMAXPROCS have no stripe for the new Ps.
 			runtime.GOMAXPROCS(1 + rand.IntN(mostProcs))
 			select {
-			case <-through:
+			case <-done:
 				return
 			case <-time.After(time.Millisecond):
 			}
 		}
 	})
-	weather.Go(func() {
+	disturbances.Go(func() {
 		for f.hits(collection) {
 			runtime.GC()
 			select {
-			case <-through:
+			case <-done:
 				return
 			default:
 			}
@@ -74,15 +73,15 @@ func (f *faulty) disturb(weather *sync.WaitGroup, through chan struct{}) {
 	})
 }
 
-// releaseForOthers releases what readers acquired on other goroutines.
+// releaseForOthers releases objects that readers on other goroutines acquired.
 func (f *faulty) releaseForOthers(objects chan *record) {
 	for obj := range objects {
 		f.look(obj)
-		f.forbearing(func() { f.pool.Release(obj) })
+		f.recoverExpected(func() { f.pool.Release(obj) })
 	}
 }
 
-// look reads an object that is held. What was recycled meanwhile is poisoned.
+// look reads an object that is held. A recycled object is poisoned.
 func (f *faulty) look(obj *record) {
 	if _, err := obj.read(); err != nil {
 		f.fail(err)
@@ -112,7 +111,7 @@ func (f *faulty) readOnce(toRelease chan *record) {
 	}
 }
 
-// readWith reads in a function that may not return.
+// readWith reads in a function that may panic or call Goexit.
 func (f *faulty) readWith(c *poolswap.Container[record, *record]) {
 	c.WithAcquire(func(obj *record) {
 		if obj == nil {
@@ -130,8 +129,8 @@ func (f *faulty) readWith(c *poolswap.Container[record, *record]) {
 	})
 }
 
-// readAndKeep reads, and may never let go, of up to a dozen objects, some of
-// them twice: enough to starve a pool that has a limit.
+// readAndKeep reads, and may keep its reference for good. It keeps up to 12
+// objects, some of them twice, which is enough to starve a pool with a limit.
 func (f *faulty) readAndKeep(c *poolswap.Container[record, *record]) {
 	obj := c.Acquire()
 	if obj == nil {
@@ -183,8 +182,8 @@ func (f *faulty) writeOnce() {
 	}
 }
 
-// starve publishes and holds objects until a pool that has a limit refuses to
-// make another, which must happen when that many are held.
+// starve publishes and holds objects until a pool with a limit refuses to make
+// another. The pool must refuse once as many objects are held.
 func (f *faulty) starve(t *testing.T) {
 	t.Helper()
 	if f.maxLive == 0 {
