@@ -1,13 +1,11 @@
 //go:build poolswapsched
 
-// Package jitter widens the windows of the protocol for real goroutines. It is
-// a Machine behind the seam with processors of its own: Pin takes one of them
-// for the caller alone, and as nothing of the runtime is pinned, a goroutine
-// may stop anywhere, for long, and the others pass it. Plain increments wait in
-// the store buffer of their processor until they must be visible, as on
-// x86-TSO, or happen to be let out.
+// Package jitter widens the windows of the protocol for real goroutines. It is a
+// Machine behind the seam with its own processors. Pin reserves one of them for
+// the caller, but pins nothing in the runtime, so a goroutine may pause anywhere
+// and others overtake it. Plain increments wait in the store buffer of their
+// processor until they must be visible, as on x86-TSO, or are flushed at random.
 //
-// It is the coarse companion of package sched: nothing is explored and nothing
-// can be repeated, but the goroutines are as many as the test starts and run
-// for as long as it likes.
+// Unlike package sched it explores nothing and cannot repeat a run, but it runs
+// any number of goroutines for any time.
 package jitter

@@ -11,18 +11,18 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// stepsPerStore is after how many steps of anybody a store that nothing else
-// makes visible is let out.
+// stepsPerStore is the average number of steps, of all goroutines, until a random
+// processor flushes a store.
 const stepsPerStore = 16
 
-// Machine is the processors and their store buffers. It is made by New.
+// Machine is the processors and their store buffers. Use New to make one.
 type Machine struct {
 	stripes int
 	started sync.WaitGroup // by Go
 
-	mu    sync.Mutex // guards all that follows, and Held of every seam.Mutex
+	mu    sync.Mutex // guards the fields below, and Held of every seam.Mutex
 	cpus  []cpu
-	where map[identity]int // the processor on which a goroutine was last
+	where map[identity]int // the last processor of a goroutine
 }
 
 var _ seam.Machine = (*Machine)(nil)
@@ -30,7 +30,7 @@ var _ seam.Machine = (*Machine)(nil)
 // cpu is a processor.
 type cpu struct {
 	taken  bool      // a goroutine is pinned to it
-	buffer []pending // plain increments that others do not see yet, oldest first
+	buffer []pending // plain increments that other processors do not see yet, oldest first
 }
 
 // pending is an increment in a store buffer.
@@ -39,8 +39,8 @@ type pending struct {
 	by    identity
 }
 
-// New returns a Machine with that many processors. Objects get a stripe for
-// each but the last, which counts in the overflow, like a P that came later.
+// New returns a Machine with that many processors. Objects get a stripe for each
+// but the last, which counts in the overflow like a P added later.
 func New(cpus int) *Machine {
 	return &Machine{
 		stripes: cpus - 1,
@@ -49,11 +49,11 @@ func New(cpus int) *Machine {
 	}
 }
 
-// Wait returns when every goroutine that Go started has ended.
+// Wait waits until every goroutine that Go started has ended.
 func (m *Machine) Wait() { m.started.Wait() }
 
-// Step may let others go first, and makes visible what the caller's processor
-// has stored unless the step is a load.
+// Step may yield to others, and flushes the caller's processor unless the step is
+// a load.
 func (m *Machine) Step(op seam.Op, _ unsafe.Pointer) {
 	nap()
 	m.mu.Lock()
@@ -123,9 +123,9 @@ func (m *Machine) Unlock(mu *seam.Mutex) {
 	mu.Held = 0
 }
 
-// Pin waits until a processor is free and takes it. What the caller stored on
-// another one is visible by now: a goroutine changes processors through a run
-// queue, and stores become visible in order.
+// Pin waits until a processor is free and takes it. The caller's stores on another
+// processor are visible by now, because a goroutine changes processors through a
+// run queue, and stores become visible in order.
 func (m *Machine) Pin() int {
 	nap()
 	for {
@@ -136,7 +136,7 @@ func (m *Machine) Pin() int {
 	}
 }
 
-// board puts the caller on a processor at random, if that is free.
+// board puts the caller on a random processor, if that is free.
 func (m *Machine) board() (k int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -147,7 +147,7 @@ func (m *Machine) board() (k int, ok bool) {
 	m.cpus[k].taken = true
 	me := whoami()
 	if was, known := m.where[me]; known && was != k {
-		m.letOutOf(was, me)
+		m.flushOf(was, me)
 	}
 	m.where[me] = k
 	return k, true
@@ -161,7 +161,7 @@ func (m *Machine) Unpin() {
 	m.cpus[m.where[whoami()]].taken = false
 }
 
-// Fence makes visible what the caller's processor has stored.
+// Fence flushes the caller's processor.
 func (m *Machine) Fence() {
 	nap()
 	m.mu.Lock()
@@ -169,54 +169,53 @@ func (m *Machine) Fence() {
 	m.fence()
 }
 
-// Membarrier makes visible what each processor has stored, of one after the
-// other, as the interrupts reach them.
+// Membarrier flushes the processors one after the other, as the interrupts reach
+// them.
 func (m *Machine) Membarrier() error {
 	for _, k := range rand.Perm(len(m.cpus)) {
 		nap()
 		m.mu.Lock()
-		m.letOut(k, len(m.cpus[k].buffer))
+		m.flush(k, len(m.cpus[k].buffer))
 		m.mu.Unlock()
 	}
 	nap()
 	return nil
 }
 
-// Go runs f on a goroutine of its own.
+// Go runs f on a new goroutine.
 func (m *Machine) Go(f func()) { m.started.Go(f) }
 
 // Stripes is how many stripes each object gets.
 func (m *Machine) Stripes() int { return m.stripes }
 
-// pass lets out the oldest store of some processor, at random.
+// pass flushes the oldest store of a random processor, at random times.
 func (m *Machine) pass() {
 	if rand.IntN(stepsPerStore) == 0 {
 		k := rand.IntN(len(m.cpus))
-		m.letOut(k, min(1, len(m.cpus[k].buffer)))
+		m.flush(k, min(1, len(m.cpus[k].buffer)))
 	}
 }
 
-// fence lets out what the caller's processor has stored.
+// fence flushes the caller's processor.
 func (m *Machine) fence() {
 	if k, known := m.where[whoami()]; known {
-		m.letOut(k, len(m.cpus[k].buffer))
+		m.flush(k, len(m.cpus[k].buffer))
 	}
 }
 
-// letOutOf makes visible what a goroutine stored on processor k, and what was
-// stored there before it.
-func (m *Machine) letOutOf(k int, who identity) {
+// flushOf flushes processor k up to the last store of the goroutine.
+func (m *Machine) flushOf(k int, who identity) {
 	last := 0
 	for i, store := range m.cpus[k].buffer {
 		if store.by == who {
 			last = i + 1
 		}
 	}
-	m.letOut(k, last)
+	m.flush(k, last)
 }
 
-// letOut makes the n oldest stores of processor k visible.
-func (m *Machine) letOut(k, n int) {
+// flush makes the n oldest stores of processor k visible.
+func (m *Machine) flush(k, n int) {
 	at := &m.cpus[k]
 	for _, store := range at.buffer[:n] {
 		store.count.Raw().Add(1)

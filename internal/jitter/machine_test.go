@@ -12,8 +12,8 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// lagging increments c until an increment is not visible to others, which
-// takes one round nearly always.
+// lagging increments c until other processors do not see an increment, which is
+// nearly always the first.
 func lagging(t *testing.T, m *jitter.Machine, c *seam.Count) (mine uint64) {
 	t.Helper()
 	for range 10_000 {
@@ -26,11 +26,11 @@ func lagging(t *testing.T, m *jitter.Machine, c *seam.Count) (mine uint64) {
 			return mine
 		}
 	}
-	t.Fatal("every increment was visible to others at once")
+	t.Fatal("other processors saw every increment at once")
 	return 0
 }
 
-func TestAGoroutineSeesItsOwnIncrements(t *testing.T) {
+func TestGoroutineSeesItsOwnIncrements(t *testing.T) {
 	m := jitter.New(3)
 	var c seam.Count
 	for want := range uint64(1000) {
@@ -50,14 +50,14 @@ func TestFencesMakeIncrementsVisible(t *testing.T) {
 		group.Wait()
 	}
 	for name, fence := range map[string]func(m *jitter.Machine){
-		"a fence":                      func(m *jitter.Machine) { m.Fence() },
-		"a store":                      func(m *jitter.Machine) { m.Step(seam.OpStore, nil) },
-		"a compare-and-swap":           func(m *jitter.Machine) { m.Step(seam.OpCompareAndSwap, nil) },
-		"a lock":                       func(m *jitter.Machine) { m.Lock(new(seam.Mutex)) },
-		"a membarrier":                 func(m *jitter.Machine) { _ = m.Membarrier() },
-		"a membarrier of another":      func(m *jitter.Machine) { elsewhere(func() { _ = m.Membarrier() }) },
-		"a move to another processor":  func(m *jitter.Machine) { move(m) },
-		"a long time of others' steps": func(m *jitter.Machine) { elsewhere(func() { loads(m) }) },
+		"a fence":                     func(m *jitter.Machine) { m.Fence() },
+		"a store":                     func(m *jitter.Machine) { m.Step(seam.OpStore, nil) },
+		"a compare-and-swap":          func(m *jitter.Machine) { m.Step(seam.OpCompareAndSwap, nil) },
+		"a lock":                      func(m *jitter.Machine) { m.Lock(new(seam.Mutex)) },
+		"a membarrier":                func(m *jitter.Machine) { _ = m.Membarrier() },
+		"a membarrier of another":     func(m *jitter.Machine) { elsewhere(func() { _ = m.Membarrier() }) },
+		"a move to another processor": func(m *jitter.Machine) { move(m) },
+		"many steps of another":       func(m *jitter.Machine) { elsewhere(func() { loads(m) }) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := jitter.New(3)
@@ -65,13 +65,13 @@ func TestFencesMakeIncrementsVisible(t *testing.T) {
 			want := lagging(t, m, &c)
 			fence(m)
 			if got := c.Raw().Load(); got != want {
-				t.Errorf("others see %d increments, want %d", got, want)
+				t.Errorf("other processors see %d increments, want %d", got, want)
 			}
 		})
 	}
 }
 
-// move pins until it has been on two processors.
+// move pins until the caller has been on two processors.
 func move(m *jitter.Machine) {
 	pin := func() int {
 		defer m.Unpin()
@@ -89,7 +89,7 @@ func loads(m *jitter.Machine) {
 	}
 }
 
-func TestAProcessorIsPinnedToOneGoroutine(t *testing.T) {
+func TestProcessorIsPinnedToOneGoroutine(t *testing.T) {
 	const cpus = 3
 	m := jitter.New(cpus)
 	var pinned [cpus]atomic.Int32
@@ -110,7 +110,7 @@ func TestAProcessorIsPinnedToOneGoroutine(t *testing.T) {
 	group.Wait()
 }
 
-func TestAMutexExcludes(t *testing.T) {
+func TestMutexExcludes(t *testing.T) {
 	m := jitter.New(3)
 	var mu seam.Mutex
 	n := 0
@@ -132,7 +132,7 @@ func TestAMutexExcludes(t *testing.T) {
 	}
 }
 
-func TestWaitReturnsWhenWhatWasStartedHasEnded(t *testing.T) {
+func TestWaitWaitsForStartedGoroutines(t *testing.T) {
 	m := jitter.New(3)
 	var ended atomic.Int32
 	m.Go(func() {

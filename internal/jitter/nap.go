@@ -7,15 +7,15 @@ import (
 	"runtime"
 )
 
-// How often a goroutine lets the others go first, in steps, and for how long:
-// each time it gives way all that can run go on to their own next stop.
+// How often a goroutine yields, and for how long. At each yield all runnable
+// goroutines go on to their own next stop.
 const (
-	stepsPerStop = 4  // a stop is giving way once
-	stopsPerNap  = 64 // but one in so many is a nap
-	longestNap   = 200
+	stepsPerStop = 4   // average steps until a goroutine stops
+	stopsPerNap  = 64  // one of so many stops is a nap, the others are one yield
+	longestNap   = 200 // yields
 )
 
-// nap lets others go first, at random.
+// nap yields to others, at random.
 func nap() {
 	dice := rand.Uint32()
 	if dice%stepsPerStop != 0 {

@@ -2,9 +2,9 @@
 
 package jitter
 
-// identity tells goroutines apart: the address of the runtime's descriptor,
-// which stays where it is. A goroutine that began after another ended may have
-// the same one; then it began on the processor on which the other was last.
+// identity is the address of the runtime's descriptor of a goroutine, which does
+// not move. A goroutine that reuses the descriptor of an ended one starts on the
+// last processor of that one.
 type identity uintptr
 
 // whoami returns the identity of the caller.
