@@ -9,15 +9,14 @@ import (
 	"weak"
 )
 
-// claims says of each object that was put and not handed out since where that
-// was. It is the memory of the debug build, and empty in an ordinary one.
+// claims maps each object that was put, and not handed out since, to the place of
+// the Put. It is empty in an ordinary build.
 //
 // The key is a weak pointer, so the table keeps no object alive. A weak pointer
-// belongs to one object, not to an address: should the memory be used again for
-// another object, the weak pointers to the two differ. Entries of objects that
-// are gone are swept out whenever the table has doubled, so it never holds more
-// than twice the entries of objects that were alive at the last sweep, or
-// minSweep.
+// belongs to an object and not to an address: if another object reuses the
+// memory, its weak pointer differs. Entries of dead objects are swept out when
+// the table has doubled, so it never holds more than minSweep entries, or twice
+// those that were alive at the last sweep.
 var claims struct {
 	sync.Mutex
 	at      map[claimant]string // nil until the first claim
@@ -34,7 +33,7 @@ type weakly[T any] struct{ weak.Pointer[T] }
 func (w weakly[T]) gone() bool { return w.Value() == nil }
 
 // claim records that x is put, as a value of type t, and panics if it was put
-// already. Objects without size may share an address, so they are not recorded.
+// already. It ignores objects of size 0, which may share an address.
 func claim[T any](x *T, t reflect.Type) {
 	if reflect.TypeFor[T]().Size() == 0 {
 		return
@@ -45,7 +44,7 @@ func claim[T any](x *T, t reflect.Type) {
 	}
 }
 
-// claimAt enters c, or returns where it was entered before.
+// claimAt enters c, or returns the place of its first Put.
 func claimAt(c claimant, at string) (first string) {
 	claims.Lock()
 	defer claims.Unlock()
@@ -67,7 +66,7 @@ func claimAt(c claimant, at string) (first string) {
 	return ""
 }
 
-// unclaim records that x is handed out, and returns where it was put.
+// unclaim records that x is handed out, and returns the place of its Put.
 func unclaim[T any](x *T) (at string) {
 	c := weakly[T]{weak.Make(x)}
 	claims.Lock()
@@ -77,9 +76,8 @@ func unclaim[T any](x *T) (at string) {
 	return at
 }
 
-// callSite returns the file and line of the call that entered this package. The
-// runtime is passed over as well: it is the caller of a deferred Put when a
-// panic unwinds the stack.
+// callSite returns the file and line of the call that entered this package. It
+// skips the runtime, which calls a deferred Put when a panic unwinds the stack.
 func callSite() string {
 	var pcs [32]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs[:])])

@@ -1,49 +1,43 @@
 // Package typedpool is [sync.Pool] with types: a [Pool] hands out *T in place of
-// any, can reset what is put into it, and can refuse what has grown too large.
-// [Buffers] and [Slices] are ready-made pools of the two things that everybody
-// pools. The package imports the standard library only and stands on its own.
+// any, can reset objects in Put, and can drop objects that have grown too large.
+// [Buffers] and [Slices] are ready-made pools of byte buffers and slices. The
+// package imports only the standard library.
 //
 // # When to use it
 //
-// Use a typedpool for temporary objects: made, used and given back within one
-// call, by many goroutines, over and over, such as the buffer of a log line. What
-// it saves is allocation, and with it the work of the garbage collector; measure
-// that both matter before you add a pool.
+// Use a typedpool for temporary objects that many goroutines make, use and give
+// back within one call, such as the buffer of a log line. It saves allocation, and
+// with it garbage collection; measure that they matter before you add a pool.
 //
-// Use a Pool of the package poolswap for an object that many goroutines read at
-// the same time while a writer replaces it now and then. A typedpool does not
-// know when the last reader is done, and its objects do not survive two garbage
-// collections that follow on each other without use.
+// Use a Pool of the package poolswap for an object that many goroutines read while
+// a writer replaces it now and then. A typedpool does not know when the last
+// reader is done, and loses objects that are unused for two garbage collections.
 //
-// Use neither for objects that are small, live long, or escape to callers you do
-// not know; for objects that must be closed; and for a fixed number of something
-// scarce, for which a buffered channel is the pool that waits.
+// Use neither for objects that are small, live long, escape to unknown callers, or
+// must be closed. For a fixed number of scarce resources use a buffered channel,
+// which waits.
 //
 // # How a sync.Pool works
 //
-// For each P, the right to run Go code of which there are GOMAXPROCS, a sync.Pool
-// has a slot for one object and a queue for more. A goroutine that puts or gets
-// is pinned to its P meanwhile, so the slot needs neither a lock nor an atomic
-// instruction. An object put while the slot is taken goes to the head of the
-// queue: a chain of rings that hold 8, 16, 32 objects and so on, of which only
-// the owning P touches the head, and from whose tail the other P's steal without
-// a lock.
+// A P is the right to run Go code; there are GOMAXPROCS of them. A sync.Pool has a
+// slot for one object and a queue for more on each P. Put and Get pin the
+// goroutine to its P, so the slot needs no lock and no atomic instruction. If the
+// slot is taken, Put pushes the object onto the head of the queue: a chain of
+// rings that hold 8, 16, 32 objects and so on. Only the owning P uses the head;
+// other Ps steal from the tail without a lock.
 //
-// Get looks into its own slot, at the head of its own queue, at the tails of the
-// other queues, and then at what the last garbage collection has set aside. It
-// cannot look into the slots of other P's, so it may make an object while one
-// lies idle.
+// Get tries its own slot, the head of its own queue, the tails of the other
+// queues, and then the victim cache. It does not try the slots of other Ps, so it
+// may make an object while another is idle.
 //
-// At the start of each garbage collection, with the world stopped, the objects
-// that an earlier collection has set aside are dropped, and all others are set
-// aside in their turn. This victim cache exists since Go 1.13: before, each
-// collection emptied all pools, and the burst of allocation after it showed as a
-// latency spike. Now an object must lie unused through two collections to be
-// lost.
+// Each garbage collection starts, with the world stopped, by dropping the victim
+// cache and moving all other objects into it. So only an object that is unused
+// for two collections is lost. Before Go 1.13 there was no victim cache: each
+// collection emptied all pools, which caused latency spikes.
 //
-// Under the race detector Put throws away one object in four, at random, so that
-// code which counts on seeing an object again fails in its tests. Expect
-// allocations under -race that an ordinary build does not have.
+// Under the race detector Put drops one object in four at random, so that code
+// that relies on getting an object back fails in its tests. Expect allocations
+// under -race that an ordinary build does not have.
 //
 // # The debug build
 //
@@ -51,17 +45,16 @@
 // and putting it twice. Under the build tag poolswapdebug, at a cost in time and
 // memory that suits tests only:
 //
-//   - Put scribbles over the object, and the Get that hands it out again restores
-//     it. An object made of numbers is filled with the byte 0xdb, one with
-//     pointers or bools becomes its zero value. The spare capacity of a
-//     bytes.Buffer and the arrays of Slices are scribbled over alike, and not
-//     restored: nobody may count on what is in them. Memory that an object merely
-//     points to is left alone, and so is an object that go vet forbids to copy
-//     because it holds a lock or an atomic.
-//   - Get panics if the scribble was written to since, and names the Put.
-//   - A second Put of the same object panics and names both calls. The calls
-//     need not be on the same pool. Once a Get has handed the object out again,
-//     a late second Put cannot be told from the rightful one.
+//   - Put scribbles over the object, and Get restores it. An object made of
+//     numbers is filled with the byte 0xdb, one with pointers or bools becomes its
+//     zero value. The spare capacity of a bytes.Buffer and the arrays of Slices
+//     are scribbled over too, but not restored, because their contents are not
+//     part of the contract. Put leaves alone memory that an object points to, and
+//     objects that hold a lock or an atomic, which go vet forbids to copy.
+//   - Get panics if the scribble has changed, and names the Put.
+//   - A second Put of the same object, into any pool, panics and names both calls.
+//     It does not panic after a Get has handed out the object again, because then
+//     it looks like the new owner's Put.
 //
 // The debug build works with the race detector and keeps no object alive.
 package typedpool

@@ -1,17 +1,17 @@
 package typedpool
 
-// Options say which objects a [Pool] keeps and in which state. Every field may
-// be left out. The functions are called on the goroutine that calls Put, with no
-// lock held, and by many goroutines at the same time.
+// Options say which objects a [Pool] keeps and in which state. Every field is
+// optional. Put calls the functions on its own goroutine without holding a lock,
+// so many goroutines may call them at the same time.
 type Options[T any] struct {
 	// Reset prepares an object for its next user. If it returns false, the
 	// object is dropped.
 	Reset func(*T) bool
 
-	// Size reports how large an object is, in any unit; what the object holds
-	// on to counts, such as the capacity of its buffers. It is called before
-	// Reset: an object larger than MaxSize is dropped as it is, so that one
-	// giant does not stay in the pool for ever, and is not reset.
+	// Size returns the size of an object in any unit, including what it refers
+	// to, such as the capacity of its buffers. Put calls Size before Reset. It
+	// drops an object larger than MaxSize without a Reset, so that one huge
+	// object does not stay in the pool forever.
 	Size func(*T) int
 
 	// MaxSize is the size of the largest object to keep, in the unit of Size.
@@ -19,8 +19,7 @@ type Options[T any] struct {
 	MaxSize int
 }
 
-// NewWithOptions returns a Pool like [New] that keeps objects as options say.
-// The options are copied.
+// NewWithOptions returns a Pool like [New] with options, which it copies.
 //
 // NewWithOptions panics if newT is nil or if Size and MaxSize do not go together.
 func NewWithOptions[T any](newT func() *T, options Options[T]) *Pool[T] {
@@ -35,7 +34,7 @@ func NewWithOptions[T any](newT func() *T, options Options[T]) *Pool[T] {
 	return newPool(newT, options.keep())
 }
 
-// keep returns the one function that Put asks, or nil if it need not ask.
+// keep returns the function that Put calls, or nil to keep every object.
 func (o Options[T]) keep() func(*T) bool {
 	switch {
 	case o.Size == nil:

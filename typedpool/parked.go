@@ -6,10 +6,9 @@ import (
 	"unsafe"
 )
 
-// parked is what the sync.Pool of the debug build holds in place of an object:
-// the object, scribbled over, and what it was before. The two live and die
-// together: nothing outside the sync.Pool refers to a parked, so when the
-// garbage collector empties the pool both go.
+// parked is what the sync.Pool of the debug build holds: an object that is
+// scribbled over, and its saved contents. Nothing else refers to a parked, so the
+// garbage collector frees both when it empties the pool.
 type parked[T any] struct {
 	object *T
 	saved  T
@@ -43,8 +42,8 @@ func park[T any](x *T) *parked[T] {
 	return v
 }
 
-// unpark gives the object back as it was before park, unless somebody wrote to
-// it in the meantime.
+// unpark restores and returns the object. It panics if the object was written to
+// since park.
 func (v *parked[T]) unpark() *T {
 	x := v.object
 	at := unclaim(x)
@@ -58,8 +57,8 @@ func (v *parked[T]) unpark() *T {
 	return x
 }
 
-// spareBytes returns the unused capacity of a bytes.Buffer, which after Reset
-// is all of it, and nothing of any other object.
+// spareBytes returns the unused capacity of a bytes.Buffer (all of it after
+// Reset), and nil for other types.
 func spareBytes(x any) []byte {
 	b, ok := x.(*bytes.Buffer)
 	if !ok {
@@ -73,8 +72,8 @@ func panicChanged(t reflect.Type, at string) {
 	panic("typedpool: Get of a " + t.String() + " that was written to after its Put at " + at + " (used after Put?)")
 }
 
-// claimSlice and unclaimSlice know an array by its last element, which all
-// slices of it have in common that keep its capacity.
+// claimSlice and unclaimSlice identify an array by its last element, which all
+// slices of it with full capacity share.
 
 func claimSlice[E any](s []E) { claim(&s[len(s)-1], reflect.TypeFor[[]E]()) }
 

@@ -2,23 +2,21 @@ package typedpool
 
 import "sync"
 
-// A Pool is a set of objects of type T that wait to be used again: a
-// [sync.Pool] that hands out *T in place of any.
+// A Pool is a set of temporary objects of type T: a [sync.Pool] that hands out *T
+// in place of any.
 //
 // The zero Pool is ready to use where the zero T is: it makes objects with
 // new(T). [New] and [NewWithOptions] make a Pool whose objects begin otherwise.
 //
-// Get passes ownership of an object to the caller, Put passes it back. From
-// then on the object belongs to the pool: whoever put it must not read it,
-// write it or put it again. None of this is checked in an ordinary build; the
-// debug build described in the package comment checks it.
+// Get passes ownership of an object to the caller, and Put passes it back. After
+// Put the caller must not read, write or put the object. An ordinary build does
+// not check this; the debug build in the package comment does.
 //
 // A Pool is safe for use by any number of goroutines. It is good for objects
 // that are costly to allocate, held briefly and all alike. It is bad for
 // objects that own something the garbage collector does not free (a file, a
-// lock, a goroutine), because a pool forgets objects without telling anyone,
-// and bad for a promise to find the object again: two garbage collections in
-// a row without a Get empty it.
+// lock, a goroutine), because a pool drops objects silently. Do not rely on
+// getting an object back: two garbage collections without a Get empty the pool.
 //
 // A Pool must not be copied after first use; go vet sees the copy.
 //
@@ -45,8 +43,8 @@ func New[T any](newT func() *T) *Pool[T] {
 	return newPool(newT, nil)
 }
 
-// newPool wraps newT so that no nil can come out of the sync.Pool inside: the
-// type that Get compares then says all there is to know.
+// newPool wraps newT so that the sync.Pool never returns nil, and Get only has to
+// compare the type.
 func newPool[T any](newT func() *T, keep func(*T) bool) *Pool[T] {
 	p := &Pool[T]{keep: keep}
 	p.pool.New = func() any {
@@ -59,9 +57,9 @@ func newPool[T any](newT func() *T, keep func(*T) bool) *Pool[T] {
 	return p
 }
 
-// Get takes an object out of the pool, or makes one if there is none, and
-// passes it to the caller. An object that comes out of the pool is as Put, and
-// the Reset function if there is one, left it.
+// Get takes an object out of the pool, or makes one if there is none, and passes
+// it to the caller. An object from the pool is as its last owner, and the Reset
+// function if there is one, left it.
 //
 // Get allocates only when it makes an object. A panic of the New function
 // propagates.
@@ -75,15 +73,14 @@ func (p *Pool[T]) Get() *T {
 	return new(T)
 }
 
-// Put passes x to the pool. The caller must own x and must not use it again,
-// not even to put it a second time; where x came from does not matter. Put(nil)
-// does nothing.
+// Put passes x to the pool. The caller must own x and must not use it or put it
+// again. x need not come from the pool. Put(nil) does nothing.
 //
 // With options, Put first asks whether x is worth keeping and resets it. If the
 // Size or Reset function panics, x is lost to the garbage collector, the pool
 // stays usable and the panic propagates.
 //
-// Put does not allocate, but for the rare growth of the queues within sync.Pool.
+// Put does not allocate, except when the queues inside sync.Pool grow.
 func (p *Pool[T]) Put(x *T) {
 	if x == nil {
 		return

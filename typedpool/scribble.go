@@ -6,25 +6,24 @@ import (
 	"unsafe"
 )
 
-// A scribbling is a way to make memory in the pool unlike anything its former
-// owner left there, so that a read after Put is seen to be wrong.
+// A scribbling is a way to overwrite memory in the pool, so that a read after Put
+// returns obviously wrong values.
 type scribbling int
 
 const (
-	// leaveAlone is for types that go vet forbids to copy: they hold locks or
-	// atomics, which others may rightly use by their address, and an object that
-	// is scribbled over is copied away and back.
+	// leaveAlone is for types that go vet forbids to copy. They hold locks or
+	// atomics, and scribbling copies the object away and back.
 	leaveAlone scribbling = iota
 
-	// zero is for types with pointers, where the garbage collector follows every
-	// other bit pattern, and with bools, which the compiler assumes to be 0 or 1.
+	// zero is for types with pointers, which the garbage collector follows, and
+	// with bools, which the compiler assumes to be 0 or 1.
 	zero
 
-	// pattern is for types made of numbers: any bits are a value of theirs.
+	// pattern is for types made of numbers, for which any bits are valid.
 	pattern
 )
 
-// patternByte makes odd negative numbers, and no valid UTF-8.
+// patternByte makes odd negative numbers and invalid UTF-8.
 const patternByte = 0xdb
 
 func scribbleFor(t reflect.Type) scribbling {

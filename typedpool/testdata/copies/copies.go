@@ -1,5 +1,4 @@
-// Package copies is read by TestVetSeesCopies: go vet must object to each
-// function.
+// Package copies is read by TestVetSeesCopies: go vet must report each function.
 package copies
 
 import "github.com/poolswap/poolswap/typedpool"
