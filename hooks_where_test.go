@@ -3,6 +3,7 @@ package poolswap_test
 import (
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/poolswap/poolswap"
@@ -66,57 +67,73 @@ func TestHooksRunOnTheWriterThatDrains(t *testing.T) {
 	})
 }
 
-// TestHooksRunWithNoLockHeld calls from inside each function of the user, the
-// first time that it runs, everything that takes a lock. If one were held this
-// would hang.
+// TestHooksRunWithNoLockHeld calls everything that takes a lock from inside each
+// function of the user. If the pool held a lock there, the test would hang.
 func TestHooksRunWithNoLockHeld(t *testing.T) {
-	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
-		var pool *poolswap.Pool[table, *table]
-		var c *poolswap.Container[table, *table]
-		var used, done sync.Map // names of functions
-		useEverything := func(from string) {
-			if _, again := used.LoadOrStore(from, true); again {
-				return
-			}
-			pool.Stats()
-			obj := c.GetNew()
-			pool.Refs(obj)
-			pool.Release(obj)
-			old := c.Acquire()
-			c.Update(c.GetNew())
-			c.Release(old)
-			pool.Trim()
-			done.Store(from, true)
-		}
-		options.Spares = 1
-		options.Discard = func(*table) { useEverything("discard") }
-		options.Report = func(error) { useEverything("report") }
-		pool = poolswap.NewPoolWithOptions(
-			func() *table { useEverything("factory"); return new(table) },
-			func(obj *table) bool {
-				useEverything("reset")
-				if obj.value == 13 {
-					panic(errHook)
+	const reader, writer = "a reader releases last", "a writer releases"
+	for _, test := range []struct{ hook, when string }{
+		{"factory", writer},
+		{"reset", writer},
+		{"reset", reader},
+		{"discard", writer},
+		{"discard", reader},
+		{"report", reader},
+	} {
+		t.Run(test.hook+" when "+test.when, func(t *testing.T) {
+			pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
+				var pool *poolswap.Pool[table, *table]
+				var c *poolswap.Container[table, *table]
+				var armed atomic.Bool
+				var returned atomic.Int32
+				useEverything := func(hook string) {
+					if hook != test.hook || !armed.CompareAndSwap(true, false) {
+						return
+					}
+					pool.Stats()
+					obj := c.GetNew()
+					pool.Refs(obj)
+					pool.Release(obj)
+					old := c.Acquire()
+					c.Update(c.GetNew())
+					c.Release(old)
+					pool.Trim()
+					returned.Add(1)
 				}
-				return true
-			}, options)
-		c = poolswap.NewContainer(pool, &table{value: 1})
+				options.Spares = 1
+				options.Discard = func(*table) { useEverything("discard") }
+				options.Report = func(error) { useEverything("report") }
+				pool = poolswap.NewPoolWithOptions(
+					func() *table { useEverything("factory"); return new(table) },
+					func(obj *table) bool {
+						useEverything("reset")
+						if obj.value == 13 {
+							panic(errHook)
+						}
+						return true
+					}, options)
+				c = poolswap.NewContainer(pool, &table{})
+				if test.hook == "report" {
+					c.Update(&table{value: 13})
+				}
+				if test.hook != "factory" {
+					pool.Release(pool.Get()) // the only spare, so the next free object is discarded
+				}
 
-		first, second := c.GetNew(), c.GetNew()
-		c.Release(first)
-		c.Release(second) // one too many for the spares
-		c.Update(&table{value: 13})
-		bad := c.Acquire()
-		c.Update(&table{value: 2})
-		c.Release(bad)
-		for _, from := range []string{"factory", "reset", "discard", "report"} {
-			pooltest.Eventually(t, from+" was called and returned", func() bool {
-				_, ok := done.Load(from)
-				return ok
+				armed.Store(true)
+				if test.when == writer {
+					first, second := c.GetNew(), c.GetNew()
+					c.Release(first)
+					c.Release(second)
+				} else {
+					old := c.Acquire()
+					c.Update(&table{})
+					c.Release(old) // reset runs on the sweeper
+				}
+				pooltest.Eventually(t, "the hook was called and returned", func() bool { return returned.Load() == 1 })
+				pooltest.Settled(t, pool, 0)
 			})
-		}
-		pooltest.Settled(t, pool, 0)
-	})
+		})
+	}
 }
 
 // TestTheObjectIsFreeBeforeResetRuns gives an object back from inside its own
