@@ -115,7 +115,7 @@ func (m *machine) parkOrClose(forGood bool) bool {
 	return true
 }
 
-// parkTwin is Park. It panics if overRelease has released the Reader's reference.
+// parkTwin is Park.
 func (m *machine) parkTwin(r *reader) verdict {
 	w := r.holds
 	if w == nil {

@@ -143,7 +143,7 @@ func (f *faulty) settled(t *testing.T) poolswap.Stats {
 			runtime.GC()
 		}
 		s, want = f.pool.Stats(), f.ledger()
-		got = ledger{s.Created, s.Adopted, s.Discarded, s.Lost, s.Collected, s.Current, s.Retired, s.Awaiting}
+		got = ledger{s.Created, s.Adopted, s.Discarded, s.Lost, s.Collected, s.Current, s.Retired, s.PendingReset}
 		if f.overflows() { // every clean object that is not a spare was in the overflow
 			want.collected += uint64(max(0, f.idle.Load()-int64(s.Spares)))
 		}
@@ -152,7 +152,7 @@ func (f *faulty) settled(t *testing.T) poolswap.Stats {
 	if got != want {
 		t.Errorf("Stats says\n%+v, the ledger says\n%+v", got, want)
 	}
-	if place := s.Current + s.Retired + s.Awaiting + s.Spares; s.Live != place || int(s.Created+s.Adopted-s.Discarded-s.Lost-s.Collected) != place {
+	if place := s.Current + s.Retired + s.PendingReset + s.Spares; s.Live != place || int(s.Created+s.Adopted-s.Discarded-s.Lost-s.Collected) != place {
 		t.Errorf("created + adopted is not current + spares + pending reset + retired + discarded + lost + collected: %+v", s)
 	}
 	if s.Spares > max(f.spares, 1) || s.Leaked > 0 || s.Abandoned > 0 {

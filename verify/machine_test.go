@@ -85,7 +85,8 @@ func newMachine(t tb, pick func(n int) int) *machine {
 
 	m.pool = poolswap.NewPoolWithOptions(m.factory, reset, options)
 	m.poolCopy = copyOf(m.pool)
-	m.stats.Counting = m.pool.Stats().Counting
+	now := m.pool.Stats()
+	m.stats.Counting, m.stats.ReadPath = now.Counting, now.ReadPath
 	for c := range m.containers {
 		m.containers[c] = poolswap.NewEmptyContainer(m.pool)
 	}
@@ -172,6 +173,10 @@ func describeReport(err error) string {
 	case *poolswap.Leak:
 		if strings.Contains(text, e.Type) && strings.Contains(text, strconv.Itoa(e.Held)) {
 			return fmt.Sprintf("a %s leaked, held %d times", e.Type, e.Held)
+		}
+	case *poolswap.OverRelease:
+		if strings.Contains(text, e.Type) && strings.Contains(text, fmt.Sprintf("%d too many", e.Released-e.Acquired)) {
+			return fmt.Sprintf("a %s was acquired %d times and released %d times", e.Type, e.Acquired, e.Released)
 		}
 	}
 	return text

@@ -151,7 +151,7 @@ func (m *model) forget(w *twin) {
 		m.stats.Leaked++
 		m.reports = append(m.reports, fmt.Sprintf("a *verify_test.record leaked, held %d times", held))
 	case held < 0:
-		m.reports = append(m.reports, fmt.Sprintf("poolswap: a *verify_test.record that was dropped had been released more often than it was acquired: %d too many (released twice?)", -held))
+		m.reportExcess(w)
 	}
 }
 
@@ -160,7 +160,7 @@ func (m *model) accounts() poolswap.Stats {
 	s := m.stats
 	s.Live = m.live()
 	s.Spares = len(m.clean)
-	s.Awaiting = len(m.dirty)
+	s.PendingReset = len(m.dirty)
 	for _, w := range m.twins {
 		switch w.place {
 		case current:
