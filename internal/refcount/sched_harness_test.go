@@ -31,11 +31,10 @@ type harness struct {
 	pool       *poolswap.Pool[testObject, *testObject]
 	containers []*watched
 	all        []*testObject
-	maxLive    int  // 0: no limit
-	abandons   bool // the heavy fence fails
-	dropped    int  // discarded
-	revived    int  // and brought back
-	refused    int  // of rivals
+	maxLive    int // 0: no limit
+	dropped    int // discarded
+	revived    int // and brought back
+	refused    int // of rivals
 }
 
 // watched is a container and what its only writer has done.
@@ -82,7 +81,6 @@ var mendFence = func() {}
 
 // failFence makes all heavy fences fail from now on.
 func (l *harness) failFence() {
-	l.abandons = true
 	restore := stripe.FailMembarrier(errors.New("refused"))
 	mendFence = func() {
 		restore()
@@ -212,8 +210,7 @@ func (l *harness) acquire(c *watched) *testObject {
 	done := c.done
 	l.Reads(c.id())
 	l.Know(uint64(done))
-	var s *testObject
-	l.Call("(*Slot).acquire", func() { s = c.Acquire() })
+	s := c.Acquire()
 	l.judge(c, s, done)
 	return s
 }
@@ -243,18 +240,14 @@ func (l *harness) release(c *watched, s *testObject) {
 	if s == nil {
 		return
 	}
-	l.Rest() // a while in which s is held
+	l.Yield() // a while in which s is held
 	l.Reads(s.id())
 	l.Adds(s.held())
 	if s.free {
 		l.Fail("%s was recycled under its reader", s.name)
 	}
 	s.holders--
-	if l.abandons { // of a lost object it is not true what Call says: its release looks at the phase of before
-		c.Release(s)
-		return
-	}
-	l.Call("no function", func() { c.Release(s) })
+	c.Release(s)
 }
 
 // check watches the last: when all is done every testObject is where it should

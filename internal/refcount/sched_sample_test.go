@@ -12,6 +12,8 @@ import (
 
 // larger scenarios are too large to be explored; random schedules sample them.
 var larger = []scenario{
+	{name: "two readers and a writer, two rounds each", containers: 1, spares: 1, threads: twoRoundsEach},
+	{name: "two readers and a writer, two rounds each, counted the portable way", options: portable, containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two readers and a writer, two rounds each, and a spare more", containers: 1, spares: 2, threads: twoRoundsEach},
 	{name: "a reader and three updates", containers: 1, spares: 1, threads: thirdLife},
 	{name: "three readers, two writers", config: sched.Config{CPUs: 3, Stripes: 2, Depth: 3}, containers: 1, spares: 2, threads: func(l *harness, c []*watched) {

@@ -95,8 +95,6 @@ var scenarios = []scenario{
 		l.reader(c[0], 1)
 		l.writer(c[0], 1)
 	}},
-	{name: "two readers and a writer, two rounds each", containers: 1, spares: 1, threads: twoRoundsEach},
-	{name: "two readers and a writer, two rounds each, counted the portable way", options: portable, containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two writers", containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
 		l.writers(c[0])
 	}},
@@ -174,9 +172,9 @@ var scenarios = []scenario{
 		s := l.literal()
 		s.in, s.version = c[0], 1
 		l.maxLive = 0 // what is new to the pool counts here, and not yet there
-		l.Start("one", func() { l.Refused(func() { c[0].Update(s) }) })
+		l.Start("one", func() { l.Panics(func() { c[0].Update(s) }) })
 		l.Start("two", func() {
-			l.Refused(func() { c[0].Update(s) })
+			l.Panics(func() { c[0].Update(s) })
 			c[0].Update(nil)
 			made, err := l.pool.TryGet()
 			if err != nil { // nobody but this thread drops anything
@@ -220,14 +218,14 @@ var scenarios = []scenario{
 			for round := range 2 {
 				l.Forget(uint64(round))
 				if round > 0 {
-					l.Rest()
+					l.Yield()
 				}
 				done := c[0].done
 				l.Reads(c[0].id())
 				l.Know(uint64(done))
 				s := r.Load()
 				l.judge(c[0], s, done)
-				l.Rest()
+				l.Yield()
 				l.Adds(s.held())
 				s.holders--
 				r.Park()

@@ -10,7 +10,7 @@ func (l *harness) reader(c *watched, rounds int) {
 		for round := range rounds {
 			l.Forget(uint64(round))
 			if round > 0 {
-				l.Rest() // a while between the rounds, in which updates are completed
+				l.Yield() // a while between the rounds, in which updates are completed
 			}
 			s := l.acquire(c)
 			l.Forget(sched.Mix(uint64(round), s.id()))
@@ -47,7 +47,7 @@ func (l *harness) writers(c *watched) {
 func (l *harness) rivals(do func()) {
 	for range 2 {
 		l.Start("rival", func() {
-			if l.Refused(do) {
+			if l.Panics(do) {
 				l.Writes(l.id())
 				l.refused++
 			}
