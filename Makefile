@@ -56,7 +56,6 @@ purego: ## the tests without linkname, assembly and membarrier
 
 .PHONY: sched
 sched: ## the interleavings of the real code, and other tests of that build
-	$(GO) test -tags poolswapsched -run 'Interleaving|SleepSets|StatesThat|Widened|Draught' $(TESTFLAGS) .
 	$(GO) test -tags poolswapsched $(TESTFLAGS) ./internal/...
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags poolswapsched $(TESTFLAGS) ./...
 
@@ -75,10 +74,10 @@ verify: ## state machine, linearizability, leaks: the tests of verify/
 fuzz: ## every fuzz target for FUZZTIME each (10s)
 	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" scripts/fuzz $(MODULES)
 
-.PHONY: recorded
-recorded: ## the long runs whose figures docs/internals.md quotes
+.PHONY: soak
+soak: ## the long runs whose figures docs/verification.md quotes
 	@scripts/need gcc
-	GO="$(GO)" scripts/recorded
+	GO="$(GO)" scripts/soak
 
 ## What needs a C compiler, Spin, or qemu
 
@@ -152,7 +151,7 @@ nightly: export FUZZTIME = 5m
 nightly: export POOLSWAP_NO_SKIP = 1
 nightly: export TESTFLAGS = -timeout 12h
 nightly: tools ## all checks, at sizes for a night
-	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep recorded
+	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep soak
 
 # Which layers of tests the faults are planted under, separated by commas; all
 # of them where none is named. Each fault is one run of each, or with FIRST=yes

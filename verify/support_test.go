@@ -40,8 +40,8 @@ func eventually(done func() bool) bool {
 // forEachMode runs a suite in each counting mode. A build without plain counting
 // runs it in the portable mode twice.
 func forEachMode(t *testing.T, suite func(t *testing.T, portable bool)) {
-	t.Run("default counting", func(t *testing.T) { suite(t, false) })
-	t.Run("portable counting", func(t *testing.T) { suite(t, true) })
+	t.Run("default counters", func(t *testing.T) { suite(t, false) })
+	t.Run("portable counters", func(t *testing.T) { suite(t, true) })
 }
 
 // withProcs sets GOMAXPROCS until the test ends.
