@@ -2,6 +2,7 @@ package verify_test
 
 import (
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // planFactory chooses what the next call of the factory does.
@@ -21,7 +22,7 @@ func (m *machine) planFactory() bool {
 		if w == nil {
 			return false
 		}
-		m.next.other, m.next.text = copyOf(w.obj), "copy of a *verify_test.record"
+		m.next.other, m.next.text = pooltest.CopyOf(w.obj), "copy of a *verify_test.record"
 	case 4:
 		m.next.again = m.choose(func(w *twin) bool { return w.place != limbo })
 		if m.next.again == nil {
@@ -41,7 +42,7 @@ func (m *machine) strangers() bool {
 		if w == nil {
 			return false
 		}
-		obj, problem = copyOf(w.obj), "of a copy of"
+		obj, problem = pooltest.CopyOf(w.obj), "of a copy of"
 	}
 	c := m.containers[m.pick(2)]
 	if kind == 2 {
@@ -114,10 +115,10 @@ func (m *machine) unmade() bool {
 		{"NewContainer of a zero Pool", func() { poolswap.NewContainer(new(pool), nil) }},
 		{"NewEmptyContainer of a zero Pool", func() { poolswap.NewEmptyContainer(new(pool)) }},
 		{"NewContainer with a nil Pool", func() { poolswap.NewContainer[record](nil, nil) }},
-		{"Acquire of a copy of a Container", func() { copyOf(m.containers[0]).Acquire() }},
-		{"GetNew of a copy of a Container", func() { copyOf(m.containers[0]).GetNew() }},
-		{"Update of a copy of a Container", func() { copyOf(m.containers[0]).Update(nil) }},
-		{"NewReader of a copy of a Container", func() { copyOf(m.containers[1]).NewReader() }},
+		{"Acquire of a copy of a Container", func() { pooltest.CopyOf(m.containers[0]).Acquire() }},
+		{"GetNew of a copy of a Container", func() { pooltest.CopyOf(m.containers[0]).GetNew() }},
+		{"Update of a copy of a Container", func() { pooltest.CopyOf(m.containers[0]).Update(nil) }},
+		{"NewReader of a copy of a Container", func() { pooltest.CopyOf(m.containers[1]).NewReader() }},
 		{"Get of a copy of a Pool", func() { m.poolCopy.Get() }},
 		{"Refs of a copy of a Pool", func() { m.poolCopy.Refs(nil) }},
 		{"Trim of a copy of a Pool", func() { m.poolCopy.Trim() }},

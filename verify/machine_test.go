@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"reflect"
 	"runtime"
 	"strconv"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // machine runs a sequence of operations on a pool and on the model, and fails
@@ -84,7 +84,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 	m.overflows = !m.discards && m.maxLive == 0 && m.spares > 0
 
 	m.pool = poolswap.NewPoolWithOptions(m.factory, reset, options)
-	m.poolCopy = copyOf(m.pool)
+	m.poolCopy = pooltest.CopyOf(m.pool)
 	now := m.pool.Stats()
 	m.stats.Counting, m.stats.ReadPath = now.Counting, now.ReadPath
 	for c := range m.containers {
@@ -252,10 +252,3 @@ func (m *machine) holds(w *twin) (n int) {
 
 // dropHeld removes one reference to w from those that the test holds.
 func (m *machine) dropHeld(w *twin) { removeFirst(&m.held, w) }
-
-// copyOf returns a copy that go vet does not see being made.
-func copyOf[T any](original *T) *T {
-	dup := new(T)
-	reflect.ValueOf(dup).Elem().Set(reflect.ValueOf(original).Elem())
-	return dup
-}
