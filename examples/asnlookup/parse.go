@@ -3,203 +3,157 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
-	"unicode/utf8"
 )
 
-// maxLine is how long a line may be, in bytes, with its newline.
-const maxLine = 64 << 10
+const (
+	maxBytes = 1 << 30  // in the files of one table: bounds its memory, and keeps offsets within 32 bits
+	maxLine  = 64 << 10 // in a line, with its newline
 
-// parser fills tables from CSV text, one after another, and keeps what it needs
-// for that: it allocates nothing for a row. It is for one writer at a time.
+	// overlapOneIn is how rare overlaps must be: one in this many ranges.
+	overlapOneIn = 100_000
+)
+
+// parser fills tables from CSV files, one table after another. It keeps its
+// own memory too, so a load allocates nothing per row. One goroutine at a time
+// may use it.
 //
-// Within a family, ranges must ascend, over all files of a table; a row that is
-// out of order means that the file is not what it should be, so it is refused
-// rather than sorted. One flaw is tolerated where it is rare, since published
-// tables have it: a range may begin inside the range before it and end after
-// it. The earlier one is then cut short.
+// Ranges must ascend over all files of a table, IPv4 before IPv6: rows out of
+// order mean a broken file, so the parser does not sort them. It tolerates one
+// flaw where it is rare, because published tables have it: a range that begins
+// inside the one before it and ends after it cuts the earlier one short.
 type parser struct {
-	oneIn int // tolerate one such overlap in this many ranges; 0: none
+	overlapOneIn int
 
-	in     *bufio.Reader
-	seed   maphash.Seed
-	owners index  // by number and name
-	names  index  // by name: any owner that has it
-	path   string // of the file that is being read
-	line   int    // that is being read
-	flaw   error  // the first overlap of the table
+	in      *bufio.Reader
+	seed    maphash.Seed
+	systems map[systemKey]uint32 // index into table.systems
+	budget  int64                // how many bytes the remaining files may have
+	path    string               // of the file that is being read
+	line    int                  // number of the line that is being read
+	overlap error                // the first one
 }
 
-// lineError says which line of which file is wrong. The line is 0 if it is the
-// file as a whole.
-type lineError struct {
-	path string
-	line int
-	err  error
+// systemKey finds a system that the table already has. Two names may have one
+// hash, so what it finds has to be compared.
+type systemKey struct {
+	nameHash uint64
+	asn      uint32
 }
-
-func (e *lineError) Error() string {
-	if e.line == 0 {
-		return fmt.Sprintf("%s: %v", e.path, e.err)
-	}
-	return fmt.Sprintf("%s:%d: %v", e.path, e.line, e.err)
-}
-
-func (e *lineError) Unwrap() error { return e.err }
 
 var (
 	errEmpty     = errors.New("the file is empty")
 	errTruncated = errors.New("the last line does not end in a newline: the file is truncated")
 	errLongLine  = fmt.Errorf("the line is longer than %d bytes", maxLine)
+	errTooBig    = fmt.Errorf("the table is larger than %d MiB", maxBytes>>20)
+	errChanged   = errors.New("the file changed while it was read")
 )
 
-func newParser(oneIn int) *parser {
+func newParser() *parser {
 	return &parser{
-		oneIn: oneIn,
-		in:    bufio.NewReaderSize(nil, maxLine),
-		seed:  maphash.MakeSeed(),
+		overlapOneIn: overlapOneIn,
+		in:           bufio.NewReaderSize(nil, maxLine),
+		seed:         maphash.MakeSeed(),
+		systems:      make(map[systemKey]uint32),
 	}
 }
 
-// begin makes the parser ready for the next table.
-func (p *parser) begin() {
-	p.owners.reset()
-	p.names.reset()
-	p.flaw = nil
-}
-
-// end checks the table as a whole.
-func (p *parser) end(t *table) error {
-	if t.overlaps > 0 && t.overlaps > t.ranges()/max(p.oneIn, 1) {
-		return fmt.Errorf("%w (%d such overlaps in %d ranges; -overlaps %d tolerates one in that many)",
-			p.flaw, t.overlaps, t.ranges(), p.oneIn)
+// read fills an empty table from the files. It gives up when ctx ends. After
+// an error the content of the table is useless.
+func (p *parser) read(ctx context.Context, t *table, paths []string) error {
+	clear(p.systems)
+	p.budget, p.overlap = maxBytes, nil
+	for _, path := range paths {
+		if err := p.readFile(ctx, t, path); err != nil {
+			return err
+		}
+	}
+	if t.overlaps > 0 && t.overlaps > len(t.spans)/p.overlapOneIn {
+		return fmt.Errorf("%w (%s in %d ranges; one in %d is tolerated)",
+			p.overlap, count(t.overlaps, "overlap"), len(t.spans), p.overlapOneIn)
 	}
 	return nil
 }
 
-// read adds the rows of one file to the table. The errors of read are
-// *lineError; the table is then good for nothing but the pool.
-func (p *parser) read(t *table, path string, file io.Reader) error {
-	p.path = path
-	p.in.Reset(file)
-	defer p.in.Reset(nil)
-	for p.line = 1; ; p.line++ {
-		line, err := p.in.ReadSlice('\n')
-		switch {
-		case err == io.EOF && len(line) > 0:
-			return p.wrong(errTruncated)
-		case err == io.EOF && p.line == 1:
-			return &lineError{path, 0, errEmpty}
-		case err == io.EOF:
-			return nil
-		case errors.Is(err, bufio.ErrBufferFull):
-			return p.wrong(errLongLine)
-		case err != nil:
-			return p.wrong(err)
-		}
-		if err := p.row(t, bytes.TrimSuffix(line[:len(line)-1], carriageReturn)); err != nil {
-			return p.wrong(err)
-		}
-	}
-}
-
-var carriageReturn = []byte{'\r'}
-
-func (p *parser) wrong(err error) error { return &lineError{p.path, p.line, err} }
-
-// row adds one row to the table.
-func (p *parser) row(t *table, line []byte) error {
-	var fields [columns][]byte
-	n, err := split(line, &fields)
-	switch {
-	case err != nil:
+// readFile adds the rows of one file to the table.
+func (p *parser) readFile(ctx context.Context, t *table, path string) error {
+	file, before, err := open(path)
+	if err != nil {
 		return err
-	case n != columns:
-		return fmt.Errorf("the row has %d fields, not %d", n, columns)
 	}
-	first, firstIs4, ok := parseAddr(fields[0])
-	if !ok {
-		return fmt.Errorf("the first address, %q, is not an IP address", clip(fields[0]))
+	defer file.Close()
+	if p.budget -= before.Size(); p.budget < 0 {
+		return fmt.Errorf("%s: %w", path, errTooBig)
 	}
-	last, lastIs4, ok := parseAddr(fields[1])
-	if !ok {
-		return fmt.Errorf("the last address, %q, is not an IP address", clip(fields[1]))
-	}
-	if firstIs4 != lastIs4 {
-		return fmt.Errorf("the range %s - %s mixes IPv4 and IPv6", clip(fields[0]), clip(fields[1]))
-	}
-	asn, ok := parseASN(fields[2])
-	if !ok {
-		return fmt.Errorf("the number of the autonomous system, %q, is not a decimal number of 32 bits", clip(fields[2]))
-	}
-	if !utf8.Valid(fields[3]) {
-		return fmt.Errorf("the name, %q, is not UTF-8", clip(fields[3]))
-	}
-	owner := p.owner(t, asn, fields[3])
-	if firstIs4 {
-		t.v4, err = add(p, t, t.v4, span[addr4]{addr4(first.lo), addr4(last.lo), owner})
-	} else {
-		t.v6, err = add(p, t, t.v6, span[addr6]{first, last, owner})
+	p.path = path
+	p.in.Reset(contextReader{ctx, file})
+	err = p.readLines(t)
+	if after, statErr := file.Stat(); statErr == nil && !unchanged(before, after) {
+		return fmt.Errorf("%s: %w", path, errChanged) // which explains err, if there is one
 	}
 	return err
 }
 
-// add appends a range, if it may follow the last one.
-func add[A address[A]](p *parser, t *table, spans []span[A], s span[A]) ([]span[A], error) {
-	if s.last.less(s.first) {
-		return spans, fmt.Errorf("the range %s - %s ends before it begins", s.first.netip(), s.last.netip())
-	}
-	if len(spans) == 0 || spans[len(spans)-1].last.less(s.first) {
-		return append(spans, s), nil
-	}
-	before := &spans[len(spans)-1]
-	if s.first.less(before.first) {
-		return spans, fmt.Errorf("the range %s - %s is out of order: it follows %s - %s",
-			s.first.netip(), s.last.netip(), before.first.netip(), before.last.netip())
-	}
-	tolerable := p.oneIn > 0 && before.first.less(s.first) && before.last.less(s.last)
-	if !tolerable || p.flaw == nil {
-		err := fmt.Errorf("the range %s - %s overlaps the one before it, %s - %s",
-			s.first.netip(), s.last.netip(), before.first.netip(), before.last.netip())
-		if !tolerable {
-			return spans, err
+func (p *parser) readLines(t *table) error {
+	for p.line = 1; ; p.line++ {
+		line, err := p.in.ReadSlice('\n')
+		switch {
+		case errors.Is(err, io.EOF) && len(line) == 0 && p.line > 1:
+			return nil
+		case errors.Is(err, io.EOF) && len(line) == 0:
+			err = errEmpty
+		case errors.Is(err, io.EOF):
+			err = errTruncated
+		case errors.Is(err, bufio.ErrBufferFull):
+			err = errLongLine
+		case err == nil:
+			err = p.add(t, bytes.TrimRight(line, "\r\n"))
 		}
-		p.flaw = p.wrong(err)
+		if err != nil {
+			return p.errorHere(err)
+		}
 	}
-	before.last = s.first.prev()
-	t.overlaps++
-	return append(spans, s), nil
 }
 
-// owner returns the position of the autonomous system in the table, which gets
-// it, and its name, if they are new.
-func (p *parser) owner(t *table, asn uint32, name []byte) uint32 {
-	nameHash := maphash.Bytes(p.seed, name)
-	hash := uint32(nameHash>>32) ^ asn*0x9e3779b1 // spread numbers that follow each other
-	known, free := p.owners.find(hash, func(i uint32) bool {
-		return t.owners[i].asn == asn && bytes.Equal(t.name(i), name)
-	})
-	if free == nil {
-		return known
+func (p *parser) errorHere(err error) error { return fmt.Errorf("%s:%d: %w", p.path, p.line, err) }
+
+// add appends the row in line to the table.
+func (p *parser) add(t *table, line []byte) error {
+	r, err := parseRow(line)
+	if err != nil {
+		return err
 	}
-	added := uint32(len(t.owners))
-	p.owners.put(free, added)
-	namesake, free := p.names.find(uint32(nameHash), func(i uint32) bool { return bytes.Equal(t.name(i), name) })
-	if free == nil {
-		t.owners = append(t.owners, owner{asn, t.owners[namesake].offset, t.owners[namesake].size})
-		return added
+	next := span{r.first.As16(), r.last.As16(), p.system(t, r)}
+	if n := len(t.spans); n > 0 && !t.spans[n-1].last.less(next.first) {
+		before := &t.spans[n-1]
+		err := fmt.Errorf("the range %v - %v does not follow the one before it, %v - %v (ranges ascend and do not overlap, IPv4 before IPv6)",
+			r.first, r.last, before.first.netip(), before.last.netip())
+		if !before.first.less(next.first) || !before.last.less(next.last) {
+			return err
+		}
+		p.overlap = cmp.Or(p.overlap, p.errorHere(err))
+		before.last = r.first.Prev().As16()
+		t.overlaps++
 	}
-	p.names.put(free, added)
-	t.owners = append(t.owners, owner{asn, uint32(len(t.names)), uint32(len(name))})
-	t.names = append(t.names, name...)
-	return added
+	t.spans = append(t.spans, next)
+	return nil
 }
 
-// clip shortens what an error quotes from a file.
-func clip(text []byte) []byte {
-	const most = 60
-	return text[:min(len(text), most)]
+// system returns the index of a row's autonomous system in the table, to which
+// it adds the system if it is new.
+func (p *parser) system(t *table, r row) uint32 {
+	key := systemKey{maphash.Bytes(p.seed, r.name), r.asn}
+	if i, ok := p.systems[key]; ok && bytes.Equal(t.name(i), r.name) {
+		return i
+	}
+	i, from := uint32(len(t.systems)), uint32(len(t.names))
+	t.names = append(t.names, r.name...)
+	t.systems = append(t.systems, system{r.asn, from, uint32(len(t.names))})
+	p.systems[key] = i
+	return i
 }

@@ -3,129 +3,110 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"expvar"
+	"io"
 	"net/http"
 	"net/netip"
-	"net/url"
+	"strconv"
 
 	"github.com/poolswap/poolswap"
 )
 
+// maxBatch is how many bytes of addresses a client may post.
+const maxBatch = 1 << 20
+
 // server answers lookups over HTTP from the current table.
 type server struct {
-	tables *poolswap.Container[table, *table]
-	counts *counters
+	tables  *poolswap.Container[table, *table]
+	metrics *metrics
 }
 
-// answer is the body of a lookup that found something.
-type answer struct {
-	IP    netip.Addr `json:"ip"`
-	ASN   uint32     `json:"asn"`
-	Name  string     `json:"name"`
-	First netip.Addr `json:"first"`
-	Last  netip.Addr `json:"last"`
+// found is the answer for an address that is in the table.
+type found struct {
+	IP      netip.Addr `json:"ip"`
+	ASN     uint32     `json:"asn"`
+	Name    string     `json:"name"`
+	First   netip.Addr `json:"first"`
+	Last    netip.Addr `json:"last"`
+	Version uint64     `json:"version"` // of the table
 }
 
-// failure is the body of every other response.
+// failure is every other answer.
 type failure struct {
-	Error string `json:"error"`
+	Error   string `json:"error"`
+	Version uint64 `json:"version,omitempty"` // of the table, if one was asked
 }
 
-var (
-	errNoTable   = errors.New("no table is loaded")
-	errNotFound  = errors.New("the address is in no range of the table")
-	errOneIP     = errors.New("give one ip parameter, as in /lookup?ip=192.0.2.1")
-	errQuery     = errors.New("the query string is malformed")
-	errIP        = errors.New("ip is not an IP address")
-	errZone      = errors.New("ip has a zone; zones are local to a machine")
-	errMethod    = errors.New("only GET and HEAD are answered here")
-	errNoSuchURL = errors.New("there is nothing here; try /lookup?ip=192.0.2.1 or /debug/vars")
-)
-
-// handler returns what the server serves.
 func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/lookup", s.serveLookup)
-	mux.Handle("/debug/vars", expvar.Handler())
-	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
-		respond(w, http.StatusNotFound, failure{errNoSuchURL.Error()})
-	})
+	mux.HandleFunc("GET /lookup", s.serveLookup)
+	mux.HandleFunc("POST /lookup", s.serveBatch)
+	mux.Handle("GET /debug/vars", expvar.Handler())
 	return mux
 }
 
+// serveLookup answers for one address.
 func (s *server) serveLookup(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet && r.Method != http.MethodHead {
-		s.counts.refused.Add(1)
-		w.Header().Set("Allow", "GET, HEAD")
-		respond(w, http.StatusMethodNotAllowed, failure{errMethod.Error()})
-		return
-	}
-	ip, err := requestedIP(r.URL.RawQuery)
-	if err != nil {
-		s.counts.refused.Add(1)
-		respond(w, http.StatusBadRequest, failure{err.Error()})
-		return
-	}
-	found, err := s.find(ip)
-	switch {
-	case err == nil:
-		s.counts.lookups.Add(1)
-		respond(w, http.StatusOK, found)
-	case errors.Is(err, errNotFound):
-		s.counts.missing.Add(1)
-		respond(w, http.StatusNotFound, failure{err.Error()})
-	default:
-		s.counts.refused.Add(1)
-		respond(w, http.StatusServiceUnavailable, failure{err.Error()})
-	}
+	status, answer := s.lookup(r.URL.Query().Get("ip"))
+	s.respond(w, status, encode(nil, answer))
 }
 
-// find looks ip up. It holds the table for the lookup and the copy of the name
-// alone, never while a slow client is written to.
-func (s *server) find(ip netip.Addr) (answer, error) {
+// lookup holds the table for the lookup and for the copy of the name, never
+// while a slow client is written to.
+func (s *server) lookup(text string) (status int, answer any) {
 	t := s.tables.Acquire()
 	defer s.tables.Release(t)
-	if t == nil {
-		return answer{}, errNoTable
-	}
-	found, ok := t.lookup(ip)
-	if !ok {
-		return answer{}, errNotFound
-	}
-	return answer{ip, found.asn, string(found.name), found.first, found.last}, nil
+	return lookupIn(t, text)
 }
 
-// requestedIP returns the address that a query string asks for; an IPv4-mapped
-// one as the IPv4 address that it is.
-func requestedIP(query string) (netip.Addr, error) {
-	values, err := url.ParseQuery(query)
+// serveBatch answers for each line of the body, a line of JSON each.
+func (s *server) serveBatch(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBatch))
 	if err != nil {
-		return netip.Addr{}, errQuery
+		s.respond(w, http.StatusBadRequest, encode(nil, failure{Error: err.Error()}))
+		return
 	}
-	if len(values["ip"]) != 1 {
-		return netip.Addr{}, errOneIP
-	}
-	ip, err := netip.ParseAddr(values.Get("ip"))
-	switch {
-	case err != nil:
-		return netip.Addr{}, errIP
-	case ip.Zone() != "":
-		return netip.Addr{}, errZone
-	}
-	return ip.Unmap(), nil
+	s.respond(w, http.StatusOK, s.lookupLines(body))
 }
 
-// respond writes a response whose body is JSON.
-func respond(w http.ResponseWriter, status int, body any) {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false) // the content type says that it is no HTML, and names have & in them
-	if err := encoder.Encode(body); err != nil {
-		panic(err) // no body here can fail to encode
+// lookupLines is a read loop, so it uses a Reader: Load costs next to nothing
+// while the table stays the same, and takes the new one once there is one.
+func (s *server) lookupLines(body []byte) (answers []byte) {
+	tables := s.tables.NewReader()
+	defer tables.Close()
+	for line := range bytes.Lines(body) {
+		_, answer := lookupIn(tables.Load(), string(bytes.TrimSpace(line)))
+		answers = encode(answers, answer)
 	}
+	return answers
+}
+
+// lookupIn looks an address up in a table that the caller holds. The answer
+// outlives the table.
+func lookupIn(t *table, text string) (status int, answer any) {
+	ip, err := netip.ParseAddr(text)
+	switch {
+	case err != nil || ip.Zone() != "":
+		return http.StatusBadRequest, failure{Error: "give one IP address without a zone, as in /lookup?ip=192.0.2.1"}
+	case t == nil:
+		return http.StatusServiceUnavailable, failure{Error: "no table is loaded"}
+	}
+	m, ok := t.lookup(ip)
+	if !ok {
+		return http.StatusNotFound, failure{"the address is in no range of the table", t.version}
+	}
+	return http.StatusOK, found{ip.Unmap(), m.asn, string(m.name), m.first, m.last, t.version}
+}
+
+// encode appends an answer as a line of JSON.
+func encode(to []byte, answer any) []byte {
+	text, _ := json.Marshal(answer) // cannot fail for found and failure
+	return append(append(to, text...), '\n')
+}
+
+func (s *server) respond(w http.ResponseWriter, status int, body []byte) {
+	s.metrics.answers.Add(strconv.Itoa(status), 1)
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(text.Bytes()) // the client may have gone; nobody is left to tell
+	_, _ = w.Write(body) // fails if the client has gone
 }

@@ -10,58 +10,11 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// get returns the response of the service to a request.
-func get(s *service, method, url string) *httptest.ResponseRecorder {
+// do returns the answer of the service to a request.
+func do(s *service, method, url, body string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
-	s.handler.ServeHTTP(w, httptest.NewRequest(method, url, nil))
+	s.handler.ServeHTTP(w, httptest.NewRequest(method, url, strings.NewReader(body)))
 	return w
-}
-
-func TestEveryRequestIsAnsweredInJSON(t *testing.T) {
-	s, _ := loadedService(t, files{tempTable(t,
-		"1.0.0.0,1.0.0.255,13335,\"AT&T <\"\"Inc.\"\">\"\n2001:200::,2001:200::ffff,2500,WIDE Project\n")})
-	const v4 = `{"ip":"1.0.0.7","asn":13335,"name":"AT&T <\"Inc.\">","first":"1.0.0.0","last":"1.0.0.255"}`
-	for _, c := range []struct {
-		name, method, url string
-		status            int
-		body              string
-	}{
-		{"IPv4", "GET", "/lookup?ip=1.0.0.7", 200, v4},
-		{"IPv4-mapped", "GET", "/lookup?ip=::ffff:1.0.0.7", 200, v4},
-		{"IPv6", "GET", "/lookup?ip=2001:200::f", 200, `{"ip":"2001:200::f","asn":2500,"name":"WIDE Project","first":"2001:200::","last":"2001:200::ffff"}`},
-		{"IPv6 with its colons escaped", "GET", "/lookup?ip=2001%3A200%3A%3Af", 200, `{"ip":"2001:200::f","asn":2500,"name":"WIDE Project","first":"2001:200::","last":"2001:200::ffff"}`},
-		{"HEAD", "HEAD", "/lookup?ip=1.0.0.7", 200, v4}, // the server proper leaves the body out
-		{"not in the table", "GET", "/lookup?ip=1.0.1.0", 404, `{"error":"the address is in no range of the table"}`},
-		{"IPv6 not in the table", "GET", "/lookup?ip=::", 404, `{"error":"the address is in no range of the table"}`},
-		{"no ip", "GET", "/lookup", 400, `{"error":"give one ip parameter, as in /lookup?ip=192.0.2.1"}`},
-		{"two ips", "GET", "/lookup?ip=1.0.0.1&ip=1.0.0.2", 400, `{"error":"give one ip parameter, as in /lookup?ip=192.0.2.1"}`},
-		{"an empty ip", "GET", "/lookup?ip=", 400, `{"error":"ip is not an IP address"}`},
-		{"a bad ip", "GET", "/lookup?ip=1.0.0.256", 400, `{"error":"ip is not an IP address"}`},
-		{"a number", "GET", "/lookup?ip=16777216", 400, `{"error":"ip is not an IP address"}`},
-		{"a zone", "GET", "/lookup?ip=fe80::1%25eth0", 400, `{"error":"ip has a zone; zones are local to a machine"}`},
-		{"a malformed query", "GET", "/lookup?ip=%zz", 400, `{"error":"the query string is malformed"}`},
-		{"POST", "POST", "/lookup?ip=1.0.0.7", 405, `{"error":"only GET and HEAD are answered here"}`},
-		{"another path", "GET", "/other", 404, `{"error":"there is nothing here; try /lookup?ip=192.0.2.1 or /debug/vars"}`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := get(s, c.method, c.url)
-			if got := strings.TrimSuffix(w.Body.String(), "\n"); w.Code != c.status || got != c.body {
-				t.Errorf("%d %s, want %d %s", w.Code, got, c.status, c.body)
-			}
-			if kind := w.Header().Get("Content-Type"); kind != "application/json" {
-				t.Errorf("the content type is %q", kind)
-			}
-			if allow := w.Header().Get("Allow"); (c.status == 405) != (allow == "GET, HEAD") {
-				t.Errorf("the Allow header is %q", allow)
-			}
-		})
-	}
-	if got := []int64{s.counts.lookups.Value(), s.counts.missing.Value(), s.counts.refused.Value()}; got[0] != 5 || got[1] != 2 || got[2] != 8 {
-		t.Errorf("%v lookups, missing, refused; want 5, 2, 8", got)
-	}
-	if held := s.pool.Stats(); held.Retired != 0 || s.refs() != 0 {
-		t.Errorf("%d references are held after the last request", s.refs())
-	}
 }
 
 // refs returns how many references to the current table are outstanding.
@@ -70,42 +23,106 @@ func (s *service) refs() (n int) {
 	return n
 }
 
-func TestWithoutATableTheServiceIsUnavailable(t *testing.T) {
-	s, _ := newTestService(newSynthetic())
-	w := get(s, http.MethodGet, "/lookup?ip=1.0.0.1")
-	if got := w.Body.String(); w.Code != http.StatusServiceUnavailable || got != "{\"error\":\"no table is loaded\"}\n" {
-		t.Errorf("%d %s", w.Code, got)
+const (
+	smallTable = "1.0.0.0,1.0.0.255,13335,\"Example, \"\"Inc.\"\"\"\n2001:200::,2001:200::ffff,2500,WIDE Project\n"
+	answer4    = `{"ip":"1.0.0.7","asn":13335,"name":"Example, \"Inc.\"","first":"1.0.0.0","last":"1.0.0.255","version":1}` + "\n"
+	answer6    = `{"ip":"2001:200::f","asn":2500,"name":"WIDE Project","first":"2001:200::","last":"2001:200::ffff","version":1}` + "\n"
+	notFound   = `{"error":"the address is in no range of the table","version":1}` + "\n"
+	badAddress = `{"error":"give one IP address without a zone, as in /lookup?ip=192.0.2.1"}` + "\n"
+)
+
+func TestLookupsAreAnswered(t *testing.T) {
+	s, _ := loadedService(t, 100, tempTable(t, smallTable))
+	for _, c := range []struct {
+		name, url string
+		status    int
+		body      string
+	}{
+		{"IPv4", "/lookup?ip=1.0.0.7", 200, answer4},
+		{"IPv4-mapped", "/lookup?ip=::ffff:1.0.0.7", 200, answer4},
+		{"IPv6", "/lookup?ip=2001:200::f", 200, answer6},
+		{"IPv6 with its colons escaped", "/lookup?ip=2001%3A200%3A%3Af", 200, answer6},
+		{"not in the table", "/lookup?ip=1.0.1.0", 404, notFound},
+		{"IPv6 not in the table", "/lookup?ip=::", 404, notFound},
+		{"no address", "/lookup", 400, badAddress},
+		{"a bad address", "/lookup?ip=1.0.0.256", 400, badAddress},
+		{"a zone", "/lookup?ip=fe80::1%25eth0", 400, badAddress},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := do(s, http.MethodGet, c.url, "")
+			if w.Code != c.status || w.Body.String() != c.body || w.Header().Get("Content-Type") != "application/json" {
+				t.Errorf("%d %v %s, want %d %s", w.Code, w.Header(), w.Body, c.status, c.body)
+			}
+		})
+	}
+	if n := s.refs(); n != 0 || s.pool.Stats().Retired != 0 {
+		t.Errorf("%d references are held after the last request", n)
 	}
 }
 
-func TestTheVariablesShowTheCountersAndThePool(t *testing.T) {
+func TestABatchIsAnsweredLineByLine(t *testing.T) {
+	s, _ := loadedService(t, 100, tempTable(t, smallTable))
+	w := do(s, http.MethodPost, "/lookup", "1.0.0.7\n2001:200::f\r\n\n1.0.1.0")
+	if want := answer4 + answer6 + badAddress + notFound; w.Code != 200 || w.Body.String() != want {
+		t.Errorf("%d %s, want %s", w.Code, w.Body, want)
+	}
+	if w := do(s, http.MethodPost, "/lookup", strings.Repeat("\n", maxBatch+1)); w.Code != 400 || !strings.Contains(w.Body.String(), "too large") {
+		t.Errorf("a body that is too large: %d %s", w.Code, w.Body)
+	}
+	if n := s.refs(); n != 0 {
+		t.Errorf("%d references are held after the last request", n)
+	}
+}
+
+func TestTheVersionGrowsWithEachTable(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
-	s, _ := loadedService(t, files{path})
-	get(s, "GET", "/lookup?ip=10.0.0.1")
-	get(s, "GET", "/lookup?ip=192.0.2.1")
+	s, _ := loadedService(t, 100, path)
+	for _, text := range []string{generationCSV(2), generationCSV(2), "broken\n", generationCSV(3)} {
+		replaceFile(t, path, text)
+		reload(s)
+	}
+	for url, status := range map[string]int{"/lookup?ip=10.0.0.1": 200, "/lookup?ip=192.0.2.1": 404} {
+		if w := do(s, http.MethodGet, url, ""); w.Code != status || !strings.Contains(w.Body.String(), `"version":4}`) {
+			t.Errorf("after three more good tables and a broken one: %d %s", w.Code, w.Body)
+		}
+	}
+}
+
+func TestWithoutATableTheServiceIsUnavailable(t *testing.T) {
+	s, _ := newTestService(100)
+	if w := do(s, http.MethodGet, "/lookup?ip=1.0.0.1", ""); w.Code != http.StatusServiceUnavailable || w.Body.String() != "{\"error\":\"no table is loaded\"}\n" {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
+	if text := s.metrics.vars(s.pool, s.tables).String(); !strings.Contains(text, `"Table": null`) {
+		t.Errorf("the variables are %s", text)
+	}
+}
+
+func TestTheVariablesShowTheMetricsTheTableAndThePool(t *testing.T) {
+	path := tempTable(t, generationCSV(1))
+	s, _ := loadedService(t, 100, path)
+	do(s, http.MethodGet, "/lookup?ip=10.0.0.1", "")
+	do(s, http.MethodGet, "/lookup?ip=192.0.2.1", "")
 	replaceFile(t, path, "broken\n")
-	_ = s.reloader.reload("test")
+	reload(s)
 
 	var vars struct {
-		Lookups, Missing, Refused, Reloads, ReloadsFailed int
-		LastReloadError                                   string
-		LastReloadSeconds                                 float64
-		Table                                             tableSize
-		Pool                                              poolswap.Stats
+		Answers                map[string]int
+		Reloads, ReloadsFailed int
+		LastReloadSeconds      float64
+		Table                  tableInfo
+		Pool                   poolswap.Stats
 	}
-	if err := json.Unmarshal([]byte(s.counts.vars(s.pool).String()), &vars); err != nil {
+	if err := json.Unmarshal([]byte(s.metrics.vars(s.pool, s.tables).String()), &vars); err != nil {
 		t.Fatal(err)
 	}
-	if vars.Lookups != 1 || vars.Missing != 1 || vars.Refused != 0 || vars.Reloads != 1 || vars.ReloadsFailed != 1 || vars.LastReloadSeconds <= 0 {
-		t.Errorf("the counters are %+v", vars)
+	if len(vars.Answers) != 2 || vars.Answers["200"] != 1 || vars.Answers["404"] != 1 || vars.Reloads != 1 || vars.ReloadsFailed != 1 || vars.LastReloadSeconds <= 0 {
+		t.Errorf("the metrics are %+v", vars)
 	}
-	if !strings.HasPrefix(vars.LastReloadError, path+":1: ") {
-		t.Errorf("the last error is %q", vars.LastReloadError)
+	if info := vars.Table; info.Version != 1 || info.Loaded.IsZero() || info.Ranges != 2*generationRanges(1) || info.Systems != 1 || info.Bytes == 0 {
+		t.Errorf("the table is %+v", info)
 	}
-	if vars.Table.IPv4 != generationRanges(1) || vars.Table.IPv6 != generationRanges(1) || vars.Table.Systems != 1 || vars.Table.Bytes == 0 {
-		t.Errorf("the table is %+v", vars.Table)
-	}
-	if vars.Pool != s.pool.Stats() || vars.Pool.Updates != 1 || vars.Pool.Live != 2 {
-		t.Errorf("the accounts of the pool are %+v", vars.Pool)
+	if vars.Pool.Updates != 1 || vars.Pool.Live != 2 {
+		t.Errorf("the pool is %+v", vars.Pool)
 	}
 }

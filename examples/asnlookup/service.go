@@ -14,63 +14,79 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// maxTables bounds the memory of tables: the current one, one that is being
-// filled, and two that slow readers still hold. Where readers hold more, a
-// reload fails and is tried again later.
-const maxTables = 4
+const (
+	// maxTables bounds memory: the current table, one that is being filled, and
+	// two that slow readers still hold. If readers hold more, a reload fails and
+	// the next poll tries again.
+	maxTables = 4
 
-// graceTime is how long requests that are under way at the end may take.
-const graceTime = 5 * time.Second
+	// graceTime is how long requests may take to finish at shutdown.
+	graceTime = 5 * time.Second
+)
 
-// service is the whole program: the pool and the container, the writer, and
-// the server that reads.
+// service is the whole program: the container, the writer and the readers.
 type service struct {
-	pool     *poolswap.Pool[table, *table]
-	tables   *poolswap.Container[table, *table]
-	reloader *reloader
-	handler  http.Handler
-	counts   *counters
-	grace    time.Duration
-	log      *log.Logger
+	pool    *poolswap.Pool[table, *table]
+	tables  *poolswap.Container[table, *table]
+	writer  *writer
+	metrics *metrics
+	handler http.Handler
+	grace   time.Duration
+	log     *log.Logger
 }
 
-func newService(source source, overlaps int, log *log.Logger) *service {
+func newService(paths []string, maxShrink int, log *log.Logger) *service {
 	pool := poolswap.NewPoolWithOptions(newTable, (*table).reset, poolswap.Options[table]{
 		MaxLive: maxTables,
 		Report:  func(err error) { log.Print(err) },
 	})
 	tables := poolswap.NewEmptyContainer(pool)
-	counts := new(counters)
+	metrics := new(metrics)
+	metrics.answers.Init()
 	return &service{
 		pool:   pool,
 		tables: tables,
-		reloader: &reloader{
-			pool: pool, tables: tables, source: source, counts: counts, log: log,
-			parser: newParser(overlaps),
+		writer: &writer{
+			pool: pool, tables: tables, paths: paths, maxShrink: maxShrink,
+			metrics: metrics, log: log, parser: newParser(),
 		},
-		handler: (&server{tables, counts}).handler(),
-		counts:  counts,
+		metrics: metrics,
+		handler: (&server{tables, metrics}).handler(),
 		grace:   graceTime,
 		log:     log,
 	}
 }
 
-// serve serves on the listener, and reloads at ticks that see a change and at
-// signals, until ctx is done. Then it shuts down in order: first the server, so
-// that no request finds the table gone, then the writer, then the table, then
-// the pool. It returns an error if the server failed, or if requests did not end
-// in time.
+// run loads the first table and serves until ctx ends.
+func (s *service) run(ctx context.Context, addr string, ticks <-chan time.Time, signals <-chan os.Signal) error {
+	err := s.writer.reload(ctx, "start")
+	switch {
+	case ctx.Err() != nil:
+		s.log.Print("stopped before the first table was served")
+		return nil //nolint:nilerr // a program that is stopped has not failed
+	case err != nil:
+		return errors.New("there is no table to serve")
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	return s.serve(ctx, listener, ticks, signals)
+}
+
+// serve answers requests until ctx ends. It then stops the readers, so that no
+// request finds the table gone, then the writer, and empties the pool. It
+// returns an error if the server failed or requests did not finish in time.
 func (s *service) serve(ctx context.Context, listener net.Listener, ticks <-chan time.Time, signals <-chan os.Signal) error {
-	watching, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	watchCtx, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watcher sync.WaitGroup
-	watcher.Go(func() { s.reloader.watch(watching, ticks, signals) })
+	watcher.Go(func() { s.writer.watch(watchCtx, ticks, signals) })
 
 	web := &http.Server{
-		Handler:           s.handler,
-		ReadHeaderTimeout: 5 * time.Second,
-		WriteTimeout:      10 * time.Second,
-		IdleTimeout:       time.Minute,
-		ErrorLog:          s.log,
+		Handler:      s.handler,
+		ReadTimeout:  10 * time.Second,
+		WriteTimeout: 10 * time.Second,
+		ErrorLog:     s.log,
 	}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
@@ -85,28 +101,25 @@ func (s *service) serve(ctx context.Context, listener net.Listener, ticks <-chan
 	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
 	if late := web.Shutdown(deadline); late != nil {
-		err = errors.Join(err, fmt.Errorf("requests did not end within %v: %w", s.grace, late), web.Close())
+		err = errors.Join(err, fmt.Errorf("requests did not finish within %v: %w", s.grace, late), web.Close())
 	}
 	s.log.Print("server stopped")
 
-	stopWatching()
+	stopWatching() // also ends a reload that is under way
 	watcher.Wait()
 	s.log.Print("watcher stopped")
 
-	s.empty(deadline)
-	s.log.Printf("final accounts of the pool: %+v", s.pool.Stats())
+	s.drain(deadline)
+	s.log.Printf("pool at exit: %+v", s.pool.Stats())
 	return err
 }
 
-// empty takes the table away and lets go of everything in the pool. A sweeper
-// may still have a table in hand that the last request gave up, so it looks
-// again until none is left, or until the deadline: requests that did not end
-// in time keep theirs.
-func (s *service) empty(deadline context.Context) {
+// drain empties the container and the pool. It polls, because the pool may be
+// resetting a table that the last request gave back, until the deadline: a
+// request that did not finish keeps its table.
+func (s *service) drain(deadline context.Context) {
 	s.tables.Update(nil)
-	s.log.Print("container emptied")
 	for s.pool.Trim(); s.pool.Stats().Live > 0 && deadline.Err() == nil; s.pool.Trim() {
 		time.Sleep(time.Millisecond)
 	}
-	s.log.Print("pool trimmed")
 }

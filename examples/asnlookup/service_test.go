@@ -65,7 +65,7 @@ func fetch(url string) (status int, body string, err error) {
 }
 
 func TestARequestThatIsUnderWayAtTheEndStillFindsTheTable(t *testing.T) {
-	s, logged := loadedService(t, files{tempTable(t, generationCSV(7))})
+	s, logged := loadedService(t, 100, tempTable(t, generationCSV(7)))
 	handler, arrived, goOn := heldHandler(s.handler)
 	s.handler = handler
 	r := serveOn(t, s)
@@ -102,7 +102,7 @@ func TestARequestThatIsUnderWayAtTheEndStillFindsTheTable(t *testing.T) {
 // empty.
 func checkEnd(t *testing.T, s *service, logged *logBuffer) {
 	t.Helper()
-	checkInOrder(t, logged.String(), "shutting down", "server stopped", "watcher stopped", "container emptied", "pool trimmed", "final accounts of the pool")
+	checkInOrder(t, logged.String(), "shutting down", "server stopped", "watcher stopped", "pool at exit")
 	if tab := s.tables.Acquire(); tab != nil {
 		t.Error("the container is not empty")
 		s.tables.Release(tab)
@@ -123,7 +123,7 @@ func checkInOrder(t *testing.T, log string, lines ...string) {
 }
 
 func TestARequestThatDoesNotEndIsLeftBehindAndKeepsItsTable(t *testing.T) {
-	s, logged := loadedService(t, files{tempTable(t, generationCSV(7))})
+	s, logged := loadedService(t, 100, tempTable(t, generationCSV(7)))
 	s.grace = 1 // the request ends only when the test lets it
 	held := make(chan *table, 1)
 	handler, arrived, goOn := heldHandler(s.handler)
@@ -148,7 +148,7 @@ func TestARequestThatDoesNotEndIsLeftBehindAndKeepsItsTable(t *testing.T) {
 }
 
 func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
-	s, logged := loadedService(t, files{tempTable(t, generationCSV(7))})
+	s, logged := loadedService(t, 100, tempTable(t, generationCSV(7)))
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -157,8 +157,23 @@ func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
 	if err := s.serve(t.Context(), listener, nil, nil); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("serve returned %v", err)
 	}
-	checkInOrder(t, logged.String(), "server stopped", "watcher stopped", "container emptied", "pool trimmed")
+	checkInOrder(t, logged.String(), "server stopped", "watcher stopped", "pool at exit")
 	if live := s.pool.Stats().Live; live != 0 {
 		t.Errorf("%d tables are left", live)
+	}
+}
+
+func TestAServiceThatIsStoppedDuringTheFirstLoadDoesNotServe(t *testing.T) {
+	for name, calls := range map[string]int64{"before": 0, "in the middle": 2} {
+		s, logged := newTestService(100, tempTable(t, rows(20_000)))
+		if err := s.run(endsAfter(calls), "127.0.0.1:0", nil, nil); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if text := logged.String(); !strings.Contains(text, "stopped before the first table was served") || strings.Contains(text, "serving on") {
+			t.Errorf("%s: the log is:\n%s", name, text)
+		}
+		if s.metrics.reloads.Value() != 0 {
+			t.Errorf("%s: the table was loaded all the same", name)
+		}
 	}
 }

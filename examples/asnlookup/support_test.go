@@ -12,12 +12,12 @@ import (
 	"testing"
 )
 
-// generationRanges is how many IPv4 ranges, and how many IPv6 ones, the table of
-// a generation has: more and less from one to the next.
+// generationRanges is how many IPv4 ranges, and how many IPv6 ones, the table
+// of a generation has. It grows and shrinks from one to the next.
 func generationRanges(generation int) int { return 200 + 150*(generation%3) }
 
-// generationCSV returns a table in which every range says which generation it
-// is of, in the number and in the name.
+// generationCSV returns a table in which each row names the generation, as its
+// AS number and in its name.
 func generationCSV(generation int) string {
 	var text strings.Builder
 	n := generationRanges(generation)
@@ -30,36 +30,45 @@ func generationCSV(generation int) string {
 	return text.String()
 }
 
-// checkGeneration looks up several addresses in one table and fails unless all
-// answers are of one generation, which it returns.
+// rows returns n rows, one address each.
+func rows(n int) string {
+	var text strings.Builder
+	for i := range n {
+		ip := netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)})
+		fmt.Fprintf(&text, "%v,%v,%d,\"name, %d\"\n", ip, ip, i%3000, i%3000)
+	}
+	return text.String()
+}
+
+// checkGeneration returns the generation of a table. It fails unless several
+// answers agree on it.
 func checkGeneration(t *testing.T, tab *table) int {
 	generation := -1
 	for _, text := range []string{"10.0.0.0", "10.0.199.255", "10.0.77.7", "2001:db8::", "2001:db8:c7:ffff:ffff:ffff:ffff:ffff", "2001:db8:4d::7"} {
-		found, ok := tab.lookup(netip.MustParseAddr(text))
+		m, ok := tab.lookup(netip.MustParseAddr(text))
 		if !ok {
 			t.Errorf("%s is not in the table", text)
 			continue
 		}
 		if generation < 0 {
-			generation = int(found.asn)
+			generation = int(m.asn)
 		}
-		if int(found.asn) != generation || string(found.name) != fmt.Sprintf("generation, %d", generation) {
-			t.Errorf("%s has number %d and name %q in a table of generation %d", text, found.asn, found.name, generation)
+		if int(m.asn) != generation || string(m.name) != fmt.Sprintf("generation, %d", generation) {
+			t.Errorf("%s has number %d and name %q in a table of generation %d", text, m.asn, m.name, generation)
 		}
 	}
-	if generation >= 0 && (len(tab.v4) != generationRanges(generation) || len(tab.v6) != len(tab.v4)) {
-		t.Errorf("a table of generation %d has %d and %d ranges, not %d", generation, len(tab.v4), len(tab.v6), generationRanges(generation))
+	if want := 2 * generationRanges(generation); len(tab.spans) != want {
+		t.Errorf("a table of generation %d has %d ranges, not %d", generation, len(tab.spans), want)
 	}
 	return generation
 }
 
-// currentGeneration is checkGeneration of the current table.
 func currentGeneration(t *testing.T, s *service) (generation int) {
 	s.tables.WithAcquire(func(tab *table) { generation = checkGeneration(t, tab) })
 	return generation
 }
 
-// replaceFile puts text into a file in the way that is safe for readers.
+// replaceFile moves a new file with that text over path.
 func replaceFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o666); err != nil {
@@ -70,7 +79,6 @@ func replaceFile(t *testing.T, path, text string) {
 	}
 }
 
-// tempTable returns the path of a new file with that text.
 func tempTable(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "table.csv")
@@ -96,29 +104,28 @@ func (b *logBuffer) String() string {
 	return b.text.String()
 }
 
-// newTestService returns a service that tolerates no overlap, and its log.
-func newTestService(src source) (*service, *logBuffer) {
+// newTestService returns a service and its log. maxShrink is 100 for tests
+// that are not about it.
+func newTestService(maxShrink int, paths ...string) (*service, *logBuffer) {
 	logged := new(logBuffer)
-	return newService(src, 0, log.New(logged, "", 0)), logged
+	return newService(paths, maxShrink, log.New(logged, "", 0)), logged
 }
 
 // loadedService is newTestService with the first table loaded.
-func loadedService(t *testing.T, src source) (*service, *logBuffer) {
+func loadedService(t *testing.T, maxShrink int, paths ...string) (*service, *logBuffer) {
 	t.Helper()
-	s, logged := newTestService(src)
-	if err := s.reloader.reload("start"); err != nil {
+	s, logged := newTestService(maxShrink, paths...)
+	if err := s.writer.reload(t.Context(), "start"); err != nil {
 		t.Fatal(err)
 	}
 	return s, logged
 }
 
 // parseText returns the table that the text makes.
-func parseText(t *testing.T, oneIn int, text string) (*table, error) {
+func parseText(t *testing.T, overlapOneIn int, text string) (*table, string, error) {
 	t.Helper()
-	tab, p := newTable(), newParser(oneIn)
-	p.begin()
-	if err := p.read(tab, "table.csv", strings.NewReader(text)); err != nil {
-		return tab, err
-	}
-	return tab, p.end(tab)
+	path := tempTable(t, text)
+	tab, p := newTable(), newParser()
+	p.overlapOneIn = overlapOneIn
+	return tab, path, p.read(t.Context(), tab, []string{path})
 }
