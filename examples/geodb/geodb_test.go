@@ -1,0 +1,348 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/oschwald/maxminddb-golang/v2"
+)
+
+// use is what is known of one mapping.
+type use struct{ held, closed atomic.Int64 }
+
+// mappings watches how mappings are closed.
+type mappings struct{ uses sync.Map } // *maxminddb.Reader to *use
+
+func (m *mappings) of(r *maxminddb.Reader) *use {
+	u, _ := m.uses.LoadOrStore(r, new(use)) // a key is never collected, so no two have one address
+	return u.(*use)
+}
+
+// watchMappings fails the test if a mapping is closed while it is held.
+func watchMappings(t *testing.T) *mappings {
+	m := new(mappings)
+	original := closeReader
+	closeReader = func(r *maxminddb.Reader) error {
+		u := m.of(r)
+		u.closed.Add(1)
+		if held := u.held.Load(); held != 0 {
+			t.Errorf("a mapping is closed while it is held %d times", held)
+		}
+		return original(r)
+	}
+	t.Cleanup(func() { closeReader = original })
+	return m
+}
+
+// check fails unless there were n mappings and each was closed once.
+func (m *mappings) check(t *testing.T, n int) {
+	t.Helper()
+	m.uses.Range(func(_, u any) bool {
+		n--
+		if closed := u.(*use).closed.Load(); closed != 1 {
+			t.Errorf("a mapping was closed %d times", closed)
+		}
+		return true
+	})
+	if n != 0 {
+		t.Errorf("%d more mappings were expected", n)
+	}
+}
+
+func loaded(t *testing.T, content []byte) *service {
+	t.Helper()
+	log.SetOutput(io.Discard)
+	s := newService(tempDB(t, content))
+	if err := s.reload(); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func (s *service) get(query string) (status int, body string) {
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/lookup?"+query, nil))
+	return w.Code, strings.TrimSpace(w.Body.String())
+}
+
+func TestLookupsAreAnswered(t *testing.T) {
+	s := loaded(t, generation(7))
+	const common = `"record":{"country_code":"G7"},"version":1,"built":"1970-01-01T00:00:07Z"}`
+	const none = `"record":null,"version":1,"built":"1970-01-01T00:00:07Z"}`
+	for _, c := range []struct {
+		query  string
+		status int
+		body   string
+	}{
+		{"ip=192.0.2.1", 200, `{"network":"192.0.2.0/24",` + common},
+		{"ip=::ffff:192.0.2.255", 200, `{"network":"192.0.2.0/24",` + common},
+		{"ip=198.51.100.127", 200, `{"network":"198.51.100.0/25",` + common},
+		{"ip=198.51.100.128", 200, `{"network":"198.51.100.128/25",` + none},
+		{"ip=2001:db8:ffff::", 200, `{"network":"2001:db8::/32",` + common},
+		{"ip=2001:db9::", 200, `{"network":"2001:db9::/32",` + none},
+		{"ip=1.2.3", 400, "give an IP address, as in /lookup?ip=192.0.2.1"},
+		{"", 400, "give an IP address, as in /lookup?ip=192.0.2.1"},
+	} {
+		if status, body := s.get(c.query); status != c.status || body != c.body {
+			t.Errorf("%s: %d %s, want %d %s", c.query, status, body, c.status, c.body)
+		}
+	}
+}
+
+func TestABrokenFileDoesNotGoLiveAndStaysOpenNowhere(t *testing.T) {
+	closed := watchMappings(t)
+	s := loaded(t, generation(1))
+	opened := 1
+	for name, content := range brokenDBs() {
+		replaceFile(t, s.path, content)
+		if err := s.reload(); err == nil || !strings.HasPrefix(err.Error(), s.path+": ") {
+			t.Errorf("%s: the error is %v", name, err)
+		}
+		if strings.HasPrefix(name, "opened, ") {
+			opened++
+		}
+	}
+	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `"version":1,`) {
+		t.Errorf("%d %s", status, body)
+	}
+	if err := os.Remove(s.path); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.reload(); !os.IsNotExist(err) {
+		t.Errorf("of a missing file: %v", err)
+	}
+	s.drain(t.Context())
+	closed.check(t, opened)
+	if status, _ := s.get("ip=192.0.2.1"); status != 500 {
+		t.Errorf("without a database: %d", status)
+	}
+}
+
+// TestEachMappingIsClosedOnceAndNotUnderAReader replaces the database many
+// times under readers of each kind.
+func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
+	closed := watchMappings(t)
+	s := loaded(t, generation(1))
+	done := make(chan struct{})
+	var readers sync.WaitGroup
+	reader := func(read func() int) {
+		readers.Go(func() {
+			for last := 0; ; {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				version := read()
+				if version < last {
+					t.Errorf("version %d after %d", version, last)
+				}
+				last = version
+			}
+		})
+	}
+	read := func(db *database) int {
+		u := closed.of(db.reader)
+		u.held.Add(1)
+		defer u.held.Add(-1)
+		code := fmt.Sprintf("G%d", db.version)
+		for _, ip := range []string{"192.0.2.1", "198.51.100.1", "2001:db8::1"} {
+			var record map[string]string
+			if err := db.reader.Lookup(netip.MustParseAddr(ip)).Decode(&record); err != nil || record["country_code"] != code {
+				t.Errorf("version %d says %v of %s, %v", db.version, record, ip, err)
+			}
+		}
+		return int(db.version)
+	}
+	for range 2 {
+		reader(func() int {
+			db := s.dbs.Acquire()
+			defer s.dbs.Release(db)
+			return read(db)
+		})
+	}
+	loop := s.dbs.NewReader()
+	reader(func() int { return read(loop.Load()) })
+	reader(func() int {
+		status, body := s.get("ip=192.0.2.1")
+		var a struct {
+			Record  map[string]string
+			Version int
+			Built   time.Time
+		}
+		err := json.Unmarshal([]byte(body), &a)
+		if status != 200 || err != nil || a.Record["country_code"] != fmt.Sprintf("G%d", a.Version) || a.Built.Unix() != int64(a.Version) {
+			t.Errorf("%d %s, %v", status, body, err)
+		}
+		return a.Version
+	})
+
+	const replacements = 300
+	for n := 2; n <= replacements; n++ {
+		replaceFile(t, s.path, generation(n))
+		if err := s.reload(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(done)
+	readers.Wait()
+	loop.Close()
+	if n := mapped(t, s.path); n < 1 {
+		t.Errorf("the current file is mapped %d times", n)
+	}
+	s.drain(t.Context())
+	closed.check(t, replacements)
+	if n := mapped(t, s.path); n > 0 {
+		t.Errorf("the file is still mapped %d times", n)
+	}
+	if stats := s.pool.Stats(); stats.Live != 0 || stats.Lost != 0 {
+		t.Errorf("the pool: %+v", stats)
+	}
+}
+
+// mapped returns how often the kernel maps a file of that name, deleted ones
+// included, or is skipped where it does not tell.
+func mapped(t *testing.T, path string) int {
+	t.Helper()
+	maps, err := os.ReadFile("/proc/self/maps")
+	if err != nil {
+		t.Log(err)
+		t.SkipNow()
+	}
+	return bytes.Count(maps, []byte(path))
+}
+
+// TestAnUpdateThatPanicsDoesNotUnmapTheNewFile: Update publishes before it
+// resets the old database, and a reset that panics there passes through it.
+func TestAnUpdateThatPanicsDoesNotUnmapTheNewFile(t *testing.T) {
+	closed := watchMappings(t)
+	s := loaded(t, generation(1))
+	replaceFile(t, s.path, generation(2))
+	func() {
+		working := closeReader
+		defer func() {
+			closeReader = working
+			if recover() == nil {
+				t.Error("Update does not panic: the test tests nothing")
+			}
+		}()
+		closeReader = func(*maxminddb.Reader) error { panic("close") }
+		_ = s.reload()
+	}()
+	held := s.dbs.Acquire()
+	use := closed.of(held.reader)
+	use.held.Add(1)
+	if n := s.pool.Refs(held); n != 1 {
+		t.Errorf("%d references to the new database are counted, not 1", n)
+	}
+	replaceFile(t, s.path, generation(3))
+	if err := s.reload(); err != nil || held.version != 2 || use.closed.Load() != 0 {
+		t.Errorf("%v; the database that is held is of version %d and was closed %d times", err, held.version, use.closed.Load())
+	}
+	use.held.Add(-1)
+	s.dbs.Release(held)
+	s.drain(t.Context())
+}
+
+func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
+	closed := watchMappings(t)
+	logged := new(syncBuffer)
+	log.SetOutput(logged)
+	s := newService(tempDB(t, generation(1)))
+	ctx, stop := context.WithCancel(t.Context())
+	ticks, ended := make(chan time.Time), make(chan error)
+	go func() { ended <- s.run(ctx, "127.0.0.1:0", ticks) }()
+	for range 2 {
+		ticks <- time.Time{} // nothing changed
+	}
+	replaceFile(t, s.path, generation(2))
+	ticks <- time.Time{}
+	ticks <- time.Time{} // received once the reload is done
+	_, url, _ := strings.Cut(logged.String(), "serving on ")
+	url, _, _ = strings.Cut(url, "\n")
+	response, err := http.Get(url + "/lookup?ip=2001:db8::1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil || !strings.Contains(string(body), `"country_code":"G2"},"version":2,`) {
+		t.Errorf("%s, %v", body, err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	closed.check(t, 2)
+	if !strings.Contains(logged.String(), "databases still mapped: 0\n") {
+		t.Errorf("the log is:\n%s", logged)
+	}
+}
+
+// syncBuffer is a buffer for several goroutines.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// TestRealDatabase is run with a database that the environment names.
+func TestRealDatabase(t *testing.T) {
+	path := os.Getenv("POOLSWAP_MMDB")
+	if path == "" {
+		t.Skip("POOLSWAP_MMDB names no database: README.md shows how to get one")
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	closed := watchMappings(t)
+	s := loaded(t, content)
+	found := 0
+	for _, ip := range []string{"1.1.1.1", "8.8.8.8", "193.0.6.139", "2001:4860:4860::8888"} {
+		status, body := s.get("ip=" + ip)
+		if status != 200 {
+			t.Errorf("%s: %d %s", ip, status, body)
+		}
+		if !strings.Contains(body, `"record":null`) {
+			found++
+		}
+	}
+	if found == 0 {
+		t.Error("it knows none of four well-known addresses")
+	}
+	replaceFile(t, s.path, content[:len(content)/2])
+	if err := s.reload(); err == nil {
+		t.Error("half of it goes live")
+	}
+	replaceFile(t, s.path, content)
+	if err := s.reload(); err != nil {
+		t.Error(err)
+	}
+	s.drain(t.Context())
+	closed.check(t, 2)
+}

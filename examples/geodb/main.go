@@ -1,0 +1,67 @@
+// Command geodb answers what a MaxMind database says of an IP address. It maps
+// the file into memory and swaps the mapping under load when the file is
+// replaced. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+func main() {
+	path := flag.String("db", "", "MaxMind database `file`, such as GeoLite2-City.mmdb")
+	addr := flag.String("addr", "127.0.0.1:8080", "serve HTTP at this `address`")
+	poll := flag.Duration("poll", 5*time.Second, "look for a new file at this `interval`")
+	flag.Parse()
+	if *path == "" || flag.NArg() > 0 {
+		flag.Usage()
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if err := newService(*path).run(ctx, *addr, time.Tick(*poll)); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run serves until ctx ends. It then stops the readers, so that no request
+// finds the database gone, then the writer, and unmaps the database last.
+func (s *service) run(ctx context.Context, addr string, ticks <-chan time.Time) error {
+	if err := s.reload(); err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", addr)
+	if err != nil {
+		return err
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /lookup", s)
+	web := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(listener) }()
+	log.Printf("serving on http://%s", listener.Addr())
+	watchCtx, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
+	var watcher sync.WaitGroup
+	watcher.Go(func() { s.watch(watchCtx, ticks) })
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	err = errors.Join(err, web.Shutdown(deadline))
+	stopWatching()
+	watcher.Wait()
+	s.drain(deadline)
+	log.Printf("stopped; databases still mapped: %d", s.pool.Stats().Live)
+	return err
+}
