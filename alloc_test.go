@@ -10,8 +10,8 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// noAllocs fails the test if a call of fn allocates, on whatever goroutine.
-// The first calls, which bring what is kept into being, do not count.
+// noAllocs fails the test if a call of fn allocates, on any goroutine. The
+// first calls do not count: they fill the free lists.
 func noAllocs(t *testing.T, fn func()) {
 	t.Helper()
 	for range 10 {
@@ -37,7 +37,7 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 				t.Error("the closure did not run")
 			}
 		})
-		t.Run("Load of what is held", func(t *testing.T) {
+		t.Run("Load of an object that the Reader holds", func(t *testing.T) {
 			r := c.NewReader()
 			defer r.Close()
 			noAllocs(t, func() { r.Load() })
@@ -55,7 +55,7 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 				c.Release(c.Acquire())
 			})
 		})
-		t.Run("a cycle that a reader drains and the sweeper ends", func(t *testing.T) {
+		t.Run("a cycle that a reader drains and the sweeper finishes", func(t *testing.T) {
 			before := pool.Stats()
 			noAllocs(t, func() {
 				old := c.Acquire()
@@ -71,7 +71,7 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 				t.Errorf("readers drained %d objects", after.SlowChecks-before.SlowChecks)
 			}
 		})
-		t.Run("a cycle with a Reader that follows", func(t *testing.T) {
+		t.Run("a cycle that a Reader's Load drains", func(t *testing.T) {
 			r := c.NewReader()
 			defer r.Close()
 			noAllocs(t, func() {
@@ -84,7 +84,7 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 				}
 			})
 		})
-		t.Run("a Get that is given back", func(t *testing.T) {
+		t.Run("Get and Release of an unpublished object", func(t *testing.T) {
 			noAllocs(t, func() { c.Release(c.GetNew()) })
 		})
 		t.Run("Refs and Stats", func(t *testing.T) {

@@ -16,10 +16,10 @@ import (
 
 const module = "github.com/poolswap/poolswap"
 
-// mayImport says, for each bound room, which packages its sources may import,
-// of the project and of the standard library: "." is the root package, and
-// "std" all of the library. A room without an entry is bound by closedRooms and
-// testRooms alone.
+// mayImport lists, by directory, the packages of the project and of the
+// standard library that sources may import: "." is the root package, and "std"
+// is the whole standard library. A directory without an entry is restricted by
+// closedDirs and testDirs alone.
 var mayImport = map[string][]string{
 	".":                 {"internal/refcount", "errors", "fmt", "reflect", "unsafe"},
 	"internal/refcount": {"internal/stripe", "internal/seam", "fmt", "runtime", "runtime/debug", "sync", "sync/atomic", "unsafe", "weak"},
@@ -28,7 +28,7 @@ var mayImport = map[string][]string{
 	"typedpool":         {"std"},
 }
 
-// testsMayImport says the same of tests, for packages of the project alone.
+// testsMayImport is the same for tests, but lists only packages of the project.
 var testsMayImport = map[string][]string{
 	".":                 {".", "internal"},
 	"internal/refcount": {".", "internal"},
@@ -37,14 +37,15 @@ var testsMayImport = map[string][]string{
 	"typedpool":         {"typedpool"},
 }
 
-// closedRooms are imported by no other room, and testRooms by tests alone.
+// Only packages below a closed directory may import it, and only tests may
+// import a test directory.
 var (
-	closedRooms = []string{"examples", "bench", "verify", "internal/mutants"}
-	testRooms   = []string{"internal/test", "internal/sched", "internal/jitter"}
+	closedDirs = []string{"examples", "bench", "verify", "internal/mutants"}
+	testDirs   = []string{"internal/test", "internal/sched", "internal/jitter"}
 )
 
-// arrows returns what is wrong with the imports and the modules of a source
-// tree, sorted.
+// arrows returns the violations of the rules by the imports and the modules of
+// a source tree, sorted.
 func arrows(tree fs.FS) (wrong []string, err error) {
 	thirdParty := map[string]bool{} // directories with third-party imports
 	modules := map[string]string{}  // directories with a go.mod, and its text
@@ -55,7 +56,7 @@ func arrows(tree fs.FS) (wrong []string, err error) {
 		case entry.IsDir() && (base == "testdata" || len(base) > 1 && base[0] == '.'):
 			return fs.SkipDir
 		case base == "go.work":
-			wrong = append(wrong, name+": a workspace belongs to one machine")
+			wrong = append(wrong, name+": a workspace must not be committed")
 		case base == "go.mod":
 			text, err := fs.ReadFile(tree, name)
 			modules[path.Dir(name)] = string(text)
@@ -93,16 +94,16 @@ func importsOf(tree fs.FS, name string) (imports []string, err error) {
 	return imports, nil
 }
 
-// within reports whether dir is room or below it.
-func within(dir, room string) bool { return dir == room || strings.HasPrefix(dir, room+"/") }
+// within reports whether dir is root or below it.
+func within(dir, root string) bool { return dir == root || strings.HasPrefix(dir, root+"/") }
 
 func thirdPartyImport(imported string) bool {
 	first, _, _ := strings.Cut(imported, "/")
 	return strings.Contains(first, ".") && !within(imported, module)
 }
 
-// badArrow says what is wrong with a file that imports a package of the project
-// or of the standard library, or "".
+// badArrow returns the rule that a file breaks by an import of a package of the
+// project or of the standard library, or "".
 func badArrow(file, imported string) string {
 	dir, isTest := path.Dir(file), strings.HasSuffix(file, "_test.go")
 	target, ours := imported, within(imported, module)
@@ -110,13 +111,13 @@ func badArrow(file, imported string) string {
 		if target = "."; imported != module {
 			target = strings.TrimPrefix(imported, module+"/")
 		}
-		for _, room := range closedRooms {
-			if within(target, room) && !within(dir, room) {
+		for _, closed := range closedDirs {
+			if within(target, closed) && !within(dir, closed) {
 				return "nothing may import " + imported
 			}
 		}
-		for _, room := range testRooms {
-			if within(target, room) && !within(dir, room) && !isTest && !within(dir, "verify") {
+		for _, tests := range testDirs {
+			if within(target, tests) && !within(dir, tests) && !isTest && !within(dir, "verify") {
 				return "only tests may import " + imported
 			}
 		}
@@ -125,14 +126,14 @@ func badArrow(file, imported string) string {
 	if isTest {
 		rules = testsMayImport
 	}
-	for room, allowed := range rules {
-		if dir != room && (room == "." || !within(dir, room)) || isTest && !ours {
+	for ruled, allowed := range rules {
+		if dir != ruled && (ruled == "." || !within(dir, ruled)) || isTest && !ours {
 			continue
 		}
 		if !slices.ContainsFunc(allowed, func(a string) bool {
 			return target == a || a == "std" && !ours || ours && a != "." && within(target, a)
 		}) {
-			return room + " must not import " + imported
+			return ruled + " must not import " + imported
 		}
 	}
 	return ""
@@ -143,12 +144,13 @@ var (
 	replaceLine = regexp.MustCompile(`(?m)^\s*replace\b`)
 )
 
-// released reports whether the module in dir is one that users require.
+// released reports whether users may require the module in dir.
 func released(dir string) bool {
-	return !slices.ContainsFunc([]string{"examples", "bench", "verify"}, func(room string) bool { return within(dir, room) })
+	return !slices.ContainsFunc([]string{"examples", "bench", "verify"}, func(unreleased string) bool { return within(dir, unreleased) })
 }
 
-// badModules compares where modules begin with where they must.
+// badModules returns the go.mod files that break a rule, or are missing or
+// needless.
 func badModules(modules map[string]string, thirdParty map[string]bool) (wrong []string) {
 	needed := map[string]bool{} // modules with third-party imports
 	for dir := range thirdParty {
@@ -157,7 +159,7 @@ func badModules(modules map[string]string, thirdParty map[string]bool) (wrong []
 			home = path.Dir(home)
 		}
 		if home == "." {
-			wrong = append(wrong, dir+": a third-party import in the root module")
+			wrong = append(wrong, dir+": the root module must not have a third-party import")
 		}
 		needed[home] = true
 	}
@@ -165,12 +167,12 @@ func badModules(modules map[string]string, thirdParty map[string]bool) (wrong []
 		switch {
 		case dir == ".":
 			if requireLine.MatchString(text) || replaceLine.MatchString(text) {
-				wrong = append(wrong, "go.mod: the root module requires nothing and replaces nothing")
+				wrong = append(wrong, "go.mod: the root module must not require or replace a module")
 			}
 		case !needed[dir]:
-			wrong = append(wrong, dir+": a module of its own without a third-party import")
+			wrong = append(wrong, dir+": a module without a third-party import does not need a go.mod")
 		case released(dir) && replaceLine.MatchString(text):
-			wrong = append(wrong, dir+": a released module replaces nothing")
+			wrong = append(wrong, dir+": a released module must not replace a module")
 		}
 	}
 	if _, ok := modules["."]; !ok {
@@ -189,8 +191,8 @@ func TestImportsAndModulesFollowTheRules(t *testing.T) {
 	}
 }
 
-// TestEveryBadArrowIsSeen breaks each rule in a tree of a few files.
-func TestEveryBadArrowIsSeen(t *testing.T) {
+// TestEveryBrokenRuleIsFound breaks each rule in a tree of a few files.
+func TestEveryBrokenRuleIsFound(t *testing.T) {
 	const bare = "module x\n\ngo 1.26\n"
 	imports := func(paths ...string) string {
 		var text strings.Builder
@@ -200,7 +202,7 @@ func TestEveryBadArrowIsSeen(t *testing.T) {
 		}
 		return text.String()
 	}
-	right := map[string]string{
+	valid := map[string]string{
 		"go.mod":                      bare,
 		"pool.go":                     imports("reflect", module+"/internal/refcount"),
 		"pool_test.go":                imports("net/http", module, module+"/internal/test/pooltest", module+"/internal/refcount"),
@@ -224,7 +226,7 @@ func TestEveryBadArrowIsSeen(t *testing.T) {
 	}
 	check := func(name, text string) []string {
 		tree := fstest.MapFS{}
-		for file, text := range right {
+		for file, text := range valid {
 			tree[file] = &fstest.MapFile{Data: []byte(text)}
 		}
 		if name != "" {
@@ -237,15 +239,15 @@ func TestEveryBadArrowIsSeen(t *testing.T) {
 		return wrong
 	}
 	if wrong := check("", ""); len(wrong) > 0 {
-		t.Fatalf("of a tree that is right: %q", wrong)
+		t.Fatalf("in a tree that follows the rules: %q", wrong)
 	}
 	for _, broken := range []struct{ name, text, want string }{
 		{"pool.go", imports(module + "/typedpool"), "pool.go: . must not import " + module + "/typedpool"},
 		{"pool.go", imports("net/http"), "pool.go: . must not import net/http"},
 		{"pool.go", imports(module + "/internal/seam"), "pool.go: . must not import " + module + "/internal/seam"},
 		{"pool.go", imports(module + "/internal/test/pooltest"), "pool.go: only tests may import " + module + "/internal/test/pooltest"},
-		{"pool_test.go", imports("example.org/y"), ".: a third-party import in the root module"},
-		{"docs/a_test.go", imports("example.org/y"), "docs: a third-party import in the root module"},
+		{"pool_test.go", imports("example.org/y"), ".: the root module must not have a third-party import"},
+		{"docs/a_test.go", imports("example.org/y"), "docs: the root module must not have a third-party import"},
 		{"internal/refcount/a.go", imports(module), "internal/refcount/a.go: internal/refcount must not import " + module},
 		{"internal/refcount/a.go", imports("runtime/pprof"), "internal/refcount/a.go: internal/refcount must not import runtime/pprof"},
 		{"internal/refcount/a.go", imports(module + "/internal/sched"), "internal/refcount/a.go: only tests may import " + module + "/internal/sched"},
@@ -258,14 +260,14 @@ func TestEveryBadArrowIsSeen(t *testing.T) {
 		{"a_test.go", imports(module + "/examples/a"), "a_test.go: nothing may import " + module + "/examples/a"},
 		{"examples/a/a.go", imports(module + "/bench"), "examples/a/a.go: nothing may import " + module + "/bench"},
 		{"bench/a.go", imports(module + "/verify/x"), "bench/a.go: nothing may import " + module + "/verify/x"},
-		{"metrics/prometheus/go.mod", bare + "replace y => ../y\n", "metrics/prometheus: a released module replaces nothing"},
-		{"examples/a/go.mod", bare, "examples/a: a module of its own without a third-party import"},
-		{"go.mod", bare + "require example.org/y v1.0.0\n", "go.mod: the root module requires nothing and replaces nothing"},
-		{"go.mod", bare + "replace y => ../y\n", "go.mod: the root module requires nothing and replaces nothing"},
-		{"go.work", "go 1.26\n", "go.work: a workspace belongs to one machine"},
+		{"metrics/prometheus/go.mod", bare + "replace y => ../y\n", "metrics/prometheus: a released module must not replace a module"},
+		{"examples/a/go.mod", bare, "examples/a: a module without a third-party import does not need a go.mod"},
+		{"go.mod", bare + "require example.org/y v1.0.0\n", "go.mod: the root module must not require or replace a module"},
+		{"go.mod", bare + "replace y => ../y\n", "go.mod: the root module must not require or replace a module"},
+		{"go.work", "go 1.26\n", "go.work: a workspace must not be committed"},
 	} {
 		if wrong := check(broken.name, broken.text); !slices.Equal(wrong, []string{broken.want}) {
-			t.Errorf("with %s\n%s: saw %q, want %q", broken.name, broken.text, wrong, broken.want)
+			t.Errorf("with %s\n%s: found %q, want %q", broken.name, broken.text, wrong, broken.want)
 		}
 	}
 }

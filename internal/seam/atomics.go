@@ -21,11 +21,11 @@ type Pointer[T any] = atomic.Pointer[T]
 // constant from then on.
 type SetOnce[T any] = atomic.Pointer[T]
 
-// Mutex excludes writers from each other. No reader ever takes one.
+// Mutex is a lock of writers. Readers never take one.
 type Mutex = sync.Mutex
 
-// Go starts f on a goroutine of its own. It does not allocate when f is a
-// function value that exists already.
+// Go starts f on a new goroutine. It does not allocate if the function value f
+// exists already.
 func Go(f func()) { go f() }
 
 // AddCleanup is runtime.AddCleanup.
@@ -33,9 +33,9 @@ func AddCleanup[T, A any](ptr *T, cleanup func(A), arg A) {
 	runtime.AddCleanup(ptr, cleanup, arg)
 }
 
-// Fence is a full memory fence. Its locked instruction works on a word of the
-// caller's stack: a shared word would make every caller wait for one cache
-// line.
+// Fence is a full memory fence. Its locked instruction changes a word of the
+// caller's stack, because all callers would compete for the cache line of a
+// shared word.
 func Fence() {
 	var word atomic.Int32
 	word.Add(1)

@@ -1,14 +1,14 @@
 // Package seam is the memory and the processor as the protocol sees them.
 //
-// Every word that goroutines share in the protocol (state words, counters,
-// current pointers, the free lists), every fence and the choice of the
-// counter stripe goes through the types and functions of this package. In
-// production they are aliases of sync/atomic and sync, or functions of a few
-// instructions that inline, and the machine code shows nothing of them. Under
-// the build tag poolswapsched a test stands behind them instead: it sees every
-// step before it is taken, decides which goroutine goes on, on which processor
-// it counts, and when a plain store becomes visible.
+// The protocol uses the types and functions of this package for every word that
+// goroutines share (state words, counters, current pointers, the free lists),
+// for every fence and for the choice of the counter stripe. In production they
+// are aliases of sync/atomic and sync, or functions of a few instructions that
+// inline, and the machine code contains nothing of them. Under the build tag
+// poolswapsched a test implements them, as a Machine: it sees every step in
+// advance, decides which goroutine runs and on which processor it counts, and
+// decides when a plain store becomes visible.
 //
-// Nothing here knows what the words mean. The package imports the standard
+// The package does not know what the words mean. It imports the standard
 // library only.
 package seam

@@ -39,15 +39,16 @@ var opNames = [...]string{
 // String names the kind of step.
 func (o Op) String() string { return opNames[o] }
 
-// Machine stands behind the seam: it is told of every step before it is
-// taken, on the goroutine that takes it, and may let others go first.
+// Machine implements the seam. It is called before every step, on the goroutine
+// that takes the step, and may let other goroutines run first.
 type Machine interface {
-	// Step comes before a step on the word at addr that is not one of those
-	// below. It is a full fence for the caller unless op is OpLoad.
+	// Step is called before a step on the word at addr that has no method of
+	// its own below. It is a full fence for the caller unless op is OpLoad.
 	Step(op Op, addr unsafe.Pointer)
-	// Observe comes after Step with what the step read: all that the caller
-	// can learn from it. Without a Step it is of a word that is set once and
-	// was set before: nobody could tell such a load from one at another time.
+	// Observe is called after the step with the value that it read, which is
+	// all that the caller learns from it. There is no Step before the Observe
+	// of a SetOnce that was set earlier: when such a load happens makes no
+	// difference.
 	Observe(addr unsafe.Pointer, value uint64)
 
 	IncPlain(c *Count)
@@ -66,13 +67,13 @@ var (
 	installed atomic.Pointer[Machine]
 
 	// cleaning is locked while a Machine is installed, and by each cleanup. An
-	// object that was made before may be collected now, and what its cleanup
-	// does would be steps of nobody that the Machine knows.
+	// object that is older than the Machine may be collected now, and its
+	// cleanup would take steps on a goroutine that the Machine does not know.
 	cleaning sync.Mutex
 )
 
-// Install puts m behind the seam, or with nil takes away what is there. It is
-// called while no protocol runs.
+// Install makes m implement the seam, or with nil removes the Machine. No other
+// goroutine may use the package meanwhile.
 func Install(m Machine) {
 	if m == nil {
 		if installed.Swap(nil) != nil {
@@ -91,7 +92,7 @@ func machine() Machine {
 	return nil
 }
 
-// step announces a step and returns the Machine that was told, or nil.
+// step announces a step to the Machine and returns it, or nil if there is none.
 func step(op Op, addr unsafe.Pointer) Machine {
 	m := machine()
 	if m != nil {
@@ -130,17 +131,17 @@ func Pin() int {
 	return 0
 }
 
-// Unpin ends what Pin began.
+// Unpin ends the effect of Pin.
 func Unpin() {
 	if m := machine(); m != nil {
 		m.Unpin()
 	}
 }
 
-// Stripe maps what Pin returned onto owned stripes and the overflow.
+// Stripe maps a result of Pin to one of owned stripes or the overflow.
 func Stripe(k, owned int) int { return min(k, owned) }
 
-// Stripes returns how many stripes are wanted.
+// Stripes returns how many counter stripes an object gets.
 func Stripes() int {
 	if m := machine(); m != nil {
 		return m.Stripes()
@@ -149,8 +150,8 @@ func Stripes() int {
 }
 
 // AddCleanup does nothing under a Machine, which makes and drops objects by
-// the million; else it is runtime.AddCleanup, of what waits while there is a
-// Machine.
+// the million. Otherwise it is runtime.AddCleanup with a cleanup that waits
+// while a Machine is installed.
 func AddCleanup[T, A any](ptr *T, cleanup func(A), arg A) {
 	if machine() != nil {
 		return
@@ -162,16 +163,16 @@ func AddCleanup[T, A any](ptr *T, cleanup func(A), arg A) {
 	}, arg)
 }
 
-// CanCountPlain is true: the Machine keeps the store buffers.
+// CanCountPlain is true: the Machine models the store buffers.
 const CanCountPlain = true
 
-// BuildTag names the build tag that keeps this build from the assembly.
+// BuildTag is the build tag that excludes the assembly from this build.
 const BuildTag = "poolswapsched"
 
 // RegisterMembarrier always succeeds.
 func RegisterMembarrier() error { return nil }
 
-// Membarrier makes all processors fence.
+// Membarrier makes every processor execute a fence.
 func Membarrier() error {
 	if m := machine(); m != nil {
 		return m.Membarrier()

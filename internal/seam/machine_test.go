@@ -11,20 +11,20 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// bystander is a Machine of which only the presence matters.
-type bystander struct{ seam.Machine }
+// idleMachine is a Machine that is installed and never called.
+type idleMachine struct{ seam.Machine }
 
-func TestACleanupWaitsUntilTheMachineIsGone(t *testing.T) {
+func TestACleanupWaitsUntilTheMachineIsRemoved(t *testing.T) {
 	var cleaned atomic.Bool
 	obj := new([64]byte)
 	seam.AddCleanup(obj, func(at *atomic.Bool) { at.Store(true) }, &cleaned)
-	seam.Install(bystander{})
+	seam.Install(idleMachine{})
 	for range 10 {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
 	if cleaned.Load() {
-		t.Error("a cleanup ran beside a Machine")
+		t.Error("a cleanup ran while a Machine was installed")
 	}
 	seam.Install(nil)
 	for range 1000 {
@@ -34,5 +34,5 @@ func TestACleanupWaitsUntilTheMachineIsGone(t *testing.T) {
 		runtime.GC()
 		time.Sleep(time.Millisecond)
 	}
-	t.Error("the cleanup did not run when the Machine was gone")
+	t.Error("the cleanup did not run after the Machine was removed")
 }

@@ -4,11 +4,11 @@ package seam
 
 import "syscall"
 
-// CanCountPlain says whether this build may count with plain increments. It
-// may where two things hold: stores become visible in program order and no
-// load passes an older load (amd64), and one processor can make all others of
-// the process execute a full fence (Linux's membarrier). Under the race
-// detector, which does not see assembly, it may not.
+// CanCountPlain says whether this build may count with plain increments. That
+// takes two things: stores become visible in program order and loads are not
+// reordered with older loads (amd64), and one processor can make all others of
+// the process execute a full fence (Linux's membarrier). A build with the race
+// detector may not, because the detector does not see assembly.
 const CanCountPlain = true
 
 // From linux/membarrier.h; the call itself is in membarrier(2).
@@ -20,8 +20,8 @@ const (
 )
 
 // RegisterMembarrier prepares the process for Membarrier. It can take tens of
-// milliseconds in a process with many threads, so it is called once, and not
-// before a pool needs it.
+// milliseconds in a process with many threads, so it is called once, when the
+// first pool needs it.
 func RegisterMembarrier() error {
 	mask, _, errno := syscall.Syscall(sysMembarrier, cmdQuery, 0, 0)
 	if errno != 0 {
@@ -37,8 +37,7 @@ func RegisterMembarrier() error {
 }
 
 // Membarrier makes every processor that runs a thread of this process execute
-// a full memory fence between the call and its return. One call took 0.3 to
-// 2 µs where it was measured.
+// a full memory fence between the call and its return.
 func Membarrier() error {
 	if _, _, errno := syscall.Syscall(sysMembarrier, cmdPrivateExpedited, 0, 0); errno != 0 {
 		return errno

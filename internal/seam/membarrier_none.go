@@ -2,12 +2,11 @@
 
 package seam
 
-// CanCountPlain says whether this build may count with plain increments: it
-// may not.
+// CanCountPlain says that this build may not count with plain increments.
 const CanCountPlain = false
 
-// RegisterMembarrier reports ErrNoMembarrier.
+// RegisterMembarrier returns ErrNoMembarrier.
 func RegisterMembarrier() error { return ErrNoMembarrier }
 
-// Membarrier reports ErrNoMembarrier.
+// Membarrier returns ErrNoMembarrier.
 func Membarrier() error { return ErrNoMembarrier }

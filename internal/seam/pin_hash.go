@@ -7,14 +7,14 @@ import (
 	"unsafe"
 )
 
-// BuildTag names the build tag that keeps this build from the assembly.
+// BuildTag is the build tag that excludes the assembly from this build.
 const BuildTag = "purego"
 
-// Pin returns a number that tends to differ between goroutines that run at the
-// same time: it is taken from the address of the caller's stack. It promises
-// nothing, so what is counted under it must be counted atomically.
+// Pin returns a hash of the address of the caller's stack. Goroutines that run
+// at the same time tend to get different numbers, but may get the same one, so
+// callers must count atomically.
 //
-// Stacks are at least 2 KiB and aligned to their size; the multiplication
+// Stacks are at least 2 KiB and aligned to their size. The multiplication
 // (Knuth's multiplicative hash, 2^64 divided by the golden ratio) spreads
 // neighbours over the upper 32 bits, which are the result.
 func Pin() int {
@@ -23,14 +23,14 @@ func Pin() int {
 	return int(uint32((page * 0x9e3779b97f4a7c15) >> 32))
 }
 
-// Unpin does nothing: Pin held nothing.
+// Unpin does nothing, because Pin holds nothing.
 func Unpin() {}
 
-// Stripe maps what Pin returned onto one of owned stripes, evenly.
+// Stripe maps a result of Pin to one of owned stripes, evenly.
 func Stripe(k, owned int) int {
 	return int(uint64(uint32(k)) * uint64(owned) >> 32)
 }
 
-// Stripes returns how many counter stripes an object wants: four for each
-// processor, so that two goroutines whose stacks hash alike are rare.
+// Stripes returns how many counter stripes an object gets: four for each
+// processor, so that two goroutines seldom share one.
 func Stripes() int { return 4 * max(runtime.GOMAXPROCS(0), runtime.NumCPU()) }

@@ -10,10 +10,10 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// TestNobodyElseRunsProcIDOffsetsinned increments plain words, one for each
-// processor, and loses none.
-func TestNobodyElseRunsProcIDOffsetsinned(t *testing.T) {
-	const people, times = 8, 100_000
+// TestAPinnedGoroutineRunsAloneOnItsP increments plain words, one for each P,
+// and loses no increment.
+func TestAPinnedGoroutineRunsAloneOnItsP(t *testing.T) {
+	const goroutines, times = 8, 100_000
 	var words [64]struct {
 		n int
 		_ [120]byte
@@ -21,7 +21,7 @@ func TestNobodyElseRunsProcIDOffsetsinned(t *testing.T) {
 	procs := min(runtime.GOMAXPROCS(0), len(words))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 	var all sync.WaitGroup
-	for range people {
+	for range goroutines {
 		all.Go(func() {
 			for range times {
 				k := seam.Pin()
@@ -35,7 +35,7 @@ func TestNobodyElseRunsProcIDOffsetsinned(t *testing.T) {
 	for i := range words {
 		sum += words[i].n
 	}
-	if sum != people*times {
-		t.Errorf("counted %d of %d", sum, people*times)
+	if sum != goroutines*times {
+		t.Errorf("counted %d, want %d", sum, goroutines*times)
 	}
 }

@@ -7,13 +7,13 @@ import (
 	_ "unsafe" // for go:linkname
 )
 
-// BuildTag would name a build tag that keeps this build from the assembly.
+// BuildTag is empty: no build tag excludes the assembly from this build.
 const BuildTag = ""
 
-// Pin forbids that the calling goroutine is preempted and returns the number
-// of the P it runs on. Until Unpin no other goroutine runs on that P. The caller must
-// not block, allocate, panic or grow its stack without bound in between; a
-// panic while pinned ends the process.
+// Pin disables preemption of the calling goroutine and returns the number of
+// the P that it runs on. Until Unpin no other goroutine runs on that P. The
+// caller must not block, allocate, panic or grow its stack without bound before
+// Unpin. A panic while pinned ends the process.
 //
 // The runtime keeps procPin and procUnpin reachable for linkname because
 // widely used packages need them (go.dev/issue/67401); sync.Pool is built on
@@ -22,16 +22,16 @@ const BuildTag = ""
 //go:linkname Pin runtime.procPin
 func Pin() int
 
-// Unpin ends what Pin began.
+// Unpin enables preemption again.
 //
 //go:linkname Unpin runtime.procUnpin
 func Unpin()
 
-// Stripe maps what Pin returned onto owned stripes and the overflow behind
-// them, which counts for every P that came into being later.
+// Stripe maps a result of Pin to one of owned stripes or to the overflow behind
+// them, which counts for every P that was added later.
 func Stripe(k, owned int) int { return min(k, owned) }
 
-// Stripes returns how many counter stripes an object wants: one for each P, for
-// P numbers are exact. GOMAXPROCS follows the CPU limit of a container up to
-// the number of CPUs, so as many are made from the start.
+// Stripes returns how many counter stripes an object gets: one for each P. If
+// the CPU limit of the process is raised, GOMAXPROCS follows it up to the
+// number of CPUs, so there is at least one for each CPU from the start.
 func Stripes() int { return max(runtime.GOMAXPROCS(0), runtime.NumCPU()) }

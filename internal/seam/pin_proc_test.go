@@ -9,7 +9,7 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-func TestPinReturnsTheNumberOfAProcessor(t *testing.T) {
+func TestPinReturnsTheNumberOfAP(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 5} {
 		runtime.GOMAXPROCS(procs)
@@ -17,19 +17,19 @@ func TestPinReturnsTheNumberOfAProcessor(t *testing.T) {
 			k := seam.Pin()
 			seam.Unpin()
 			if k < 0 || k >= procs {
-				t.Fatalf("pinned to processor %d of %d", k, procs)
+				t.Fatalf("pinned to P %d of %d", k, procs)
 			}
 		}
 	}
 }
 
-func TestAnExactNumberCountsOnItsOwnStripe(t *testing.T) {
+func TestEachPHasItsOwnStripe(t *testing.T) {
 	for k := range 4 {
 		if got := seam.Stripe(k, 4); got != k {
-			t.Errorf("processor %d counts on stripe %d", k, got)
+			t.Errorf("P %d counts on stripe %d", k, got)
 		}
 	}
 	if got := seam.Stripe(9, 4); got != 4 {
-		t.Errorf("processor 9 of 4 counts on stripe %d, not in the overflow", got)
+		t.Errorf("P 9 of 4 counts on stripe %d, want the overflow, 4", got)
 	}
 }

@@ -4,22 +4,23 @@ package seam
 
 import "unsafe"
 
-// ProcIDOffsets tells how to find the number of the P that a goroutine runs on
-// without calling the runtime: g is the goroutine's descriptor (in R14 between
-// Go functions), the word at m in it points to the thread's descriptor, the
-// word at p in that to the P's, and the first 32 bits there are the number.
+// ProcIDOffsets returns the offsets by which assembly finds the number of the P
+// that it runs on, without a call of the runtime. R14 points to the goroutine's
+// descriptor, the word at offset m in it points to the thread's descriptor, the
+// word at offset p in that points to the P's, and the first 32 bits there are
+// the number.
 //
-// The offsets differ between versions of Go, so they are read from the one
-// place that cannot be wrong about them: the instructions of procPin. If those
-// are not exactly the five that this function understands, it returns 0, 0,
-// which is no offset of either.
+// The offsets differ between versions of Go, so they are read from the machine
+// code of procPin, which cannot be wrong about them. If that is not exactly the
+// five instructions that parseProcPin knows, the result is 0, 0, which is no
+// valid offset of either.
 func ProcIDOffsets() (m, p uintptr) {
 	// A function value points to a word that holds the entry address.
 	pin := Pin
 	return parseProcPin((*[21]byte)(**(**unsafe.Pointer)(unsafe.Pointer(&pin))))
 }
 
-// parseProcPin understands this code and nothing else:
+// parseProcPin accepts this code and nothing else:
 //
 //	49 8b 4e MM             MOVQ MM(R14), CX        g.m
 //	ff 81 LL LL LL LL       INCL LL(CX)             m.locks++

@@ -2,5 +2,5 @@
 
 package seam
 
-// ParseProcPin is what ProcIDOffsets does with the code of procPin.
+// ParseProcPin is parseProcPin.
 func ParseProcPin(code *[21]byte) (m, p uintptr) { return parseProcPin(code) }

@@ -8,22 +8,21 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// procPin is the code that is understood, with 0x30 as the offset of the
-// thread and 0xd0 as that of the P.
+// procPin is code that ParseProcPin accepts, with 0x30 as the offset of the
+// thread and 0xd0 as the offset of the P.
 const procPin = "\x49\x8b\x4e\x30" + "\xff\x81\x08\x01\x00\x00" + "\x48\x8b\x89\xd0\x00\x00\x00" + "\x48\x63\x01" + "\xc3"
 
-func TestTheCodeOfProcPinIsUnderstood(t *testing.T) {
+func TestProcPinIsParsed(t *testing.T) {
 	if m, p := seam.ParseProcPin((*[21]byte)([]byte(procPin))); m != 0x30 || p != 0xd0 {
 		t.Errorf("found offsets %#x and %#x, want 0x30 and 0xd0", m, p)
 	}
 	if m, p := seam.ProcIDOffsets(); m == 0 || p == 0 {
-		t.Error("the code of procPin in this version of Go is not understood: reads are slower than they could be")
+		t.Error("procPin of this version of Go is not parsed: reads are slower than they could be")
 	}
 }
 
-// TestOtherCodeIsNotUnderstood changes one byte at a time of what is not an
-// offset.
-func TestOtherCodeIsNotUnderstood(t *testing.T) {
+// TestOtherCodeIsNotParsed changes one byte at a time, except in the offsets.
+func TestOtherCodeIsNotParsed(t *testing.T) {
 	offsets := map[int]bool{3: true}
 	for i := range 4 {
 		offsets[6+i], offsets[13+i] = true, true

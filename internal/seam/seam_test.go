@@ -9,7 +9,7 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-func TestStripeIsAlwaysOneThatExists(t *testing.T) {
+func TestStripeIsAlwaysInRange(t *testing.T) {
 	for _, owned := range []int{1, 2, 3, 8, 255, 256} {
 		for _, k := range []int{0, 1, owned - 1, owned, owned + 1, 1 << 20, 1<<31 - 1} {
 			if got := seam.Stripe(k, owned); got < 0 || got > owned {
@@ -20,17 +20,17 @@ func TestStripeIsAlwaysOneThatExists(t *testing.T) {
 			k := seam.Pin()
 			seam.Unpin()
 			if got := seam.Stripe(k, owned); got < 0 || got > owned {
-				t.Errorf("pinned to %d, which is counted on stripe %d of %d", k, got, owned)
+				t.Errorf("pinned number %d is counted on stripe %d of %d", k, got, owned)
 			}
 		}
 	}
 }
 
-func TestMembarrierWorksOrSaysThatItDoesNot(t *testing.T) {
+func TestMembarrierWorksOrReturnsAnError(t *testing.T) {
 	err := seam.RegisterMembarrier()
 	if !seam.CanCountPlain {
 		if !errors.Is(err, seam.ErrNoMembarrier) || !errors.Is(seam.Membarrier(), seam.ErrNoMembarrier) {
-			t.Errorf("a build that must not count plainly registers: %v", err)
+			t.Errorf("in a build that must not count plainly, RegisterMembarrier returned %v", err)
 		}
 		return
 	}
@@ -54,13 +54,13 @@ func TestCountCounts(t *testing.T) {
 		c.IncPinned(false)
 	}
 	if got := c.Load(); got != 6 {
-		t.Errorf("counted %d of 6", got)
+		t.Errorf("counted %d, want 6", got)
 	}
 }
 
 func TestGoRunsOnAnotherGoroutine(t *testing.T) {
 	var mu sync.Mutex
-	mu.Lock() // which the caller of Go could not unlock if Go ran its argument first
+	mu.Lock() // if Go ran its argument here, the lock in it would hang
 	passed := make(chan struct{})
 	seam.Go(func() { mu.Lock(); close(passed) })
 	mu.Unlock()

@@ -32,7 +32,7 @@ func (u *Uint64) Store(value uint64) {
 	u.v.Store(value)
 }
 
-// CompareAndSwap writes the word if it is old.
+// CompareAndSwap writes the word if it equals old.
 func (u *Uint64) CompareAndSwap(old, value uint64) bool {
 	m := step(OpCompareAndSwap, unsafe.Pointer(u))
 	done := u.v.CompareAndSwap(old, value)
@@ -55,7 +55,7 @@ func (b *Bool) Load() bool { return b.word.Load() != 0 }
 // Store writes the flag.
 func (b *Bool) Store(value bool) { b.word.Store(bit(value)) }
 
-// CompareAndSwap writes the flag if it is old.
+// CompareAndSwap writes the flag if it equals old.
 func (b *Bool) CompareAndSwap(old, value bool) bool {
 	return b.word.CompareAndSwap(bit(old), bit(value))
 }
@@ -77,7 +77,7 @@ func (p *Pointer[T]) Store(value *T) {
 	p.v.Store(value)
 }
 
-// Swap writes the pointer and returns what it was.
+// Swap writes the pointer and returns the previous one.
 func (p *Pointer[T]) Swap(value *T) *T {
 	m := step(OpSwap, unsafe.Pointer(p))
 	old := p.v.Swap(value)
@@ -85,7 +85,7 @@ func (p *Pointer[T]) Swap(value *T) *T {
 	return old
 }
 
-// CompareAndSwap writes the pointer if it is old.
+// CompareAndSwap writes the pointer if it equals old.
 func (p *Pointer[T]) CompareAndSwap(old, value *T) bool {
 	m := step(OpCompareAndSwap, unsafe.Pointer(p))
 	done := p.v.CompareAndSwap(old, value)
@@ -97,10 +97,10 @@ func (p *Pointer[T]) CompareAndSwap(old, value *T) bool {
 // constant from then on.
 type SetOnce[T any] struct {
 	v   atomic.Pointer[T]
-	set uint64 // 1 once it is: what the Machine sees
+	set uint64 // 1 once v is set; the word that the Machine sees
 }
 
-// Load reads the pointer. It is a step only while there is something to see.
+// Load reads the pointer. It is a step only while the pointer is nil.
 func (p *SetOnce[T]) Load() *T {
 	m := machine()
 	if m != nil && p.v.Load() == nil {
@@ -111,7 +111,7 @@ func (p *SetOnce[T]) Load() *T {
 	return value
 }
 
-// CompareAndSwap sets the pointer if it is old, which is nil.
+// CompareAndSwap sets the pointer if it equals old, which is nil.
 func (p *SetOnce[T]) CompareAndSwap(old, value *T) bool {
 	m := step(OpCompareAndSwap, unsafe.Pointer(&p.set))
 	done := p.v.CompareAndSwap(old, value)
@@ -125,8 +125,7 @@ func (p *SetOnce[T]) CompareAndSwap(old, value *T) bool {
 // Set returns the word that the Machine sees.
 func (p *SetOnce[T]) Set() unsafe.Pointer { return unsafe.Pointer(&p.set) }
 
-// Store sets the pointer to what it was set to already, after it was
-// overwritten.
+// Store restores the pointer after it was overwritten.
 func (p *SetOnce[T]) Store(value *T) {
 	p.v.Store(value)
 	p.set = 1
@@ -135,7 +134,7 @@ func (p *SetOnce[T]) Store(value *T) {
 // Count is a monotone counter.
 type Count struct{ n atomic.Uint64 }
 
-// IncPlain adds one; the Machine decides when others see it.
+// IncPlain adds one. The Machine decides when other goroutines see it.
 func (c *Count) IncPlain() {
 	if m := machine(); m != nil {
 		m.IncPlain(c)
@@ -144,7 +143,7 @@ func (c *Count) IncPlain() {
 	c.n.Add(1)
 }
 
-// IncPinned is IncPlain where the assembly increments plainly, else Inc.
+// IncPinned is IncPlain if plain is set, as in the assembly, else Inc.
 func (c *Count) IncPinned(plain bool) {
 	if plain {
 		c.IncPlain()
@@ -167,10 +166,10 @@ func (c *Count) Load() uint64 {
 	return c.n.Load()
 }
 
-// Raw is the counter in memory, behind all store buffers.
+// Raw returns the counter in memory, behind all store buffers.
 func (c *Count) Raw() *atomic.Uint64 { return &c.n }
 
-// Mutex excludes writers from each other.
+// Mutex is a lock of writers.
 type Mutex struct {
 	mu sync.Mutex
 
@@ -180,8 +179,8 @@ type Mutex struct {
 
 // Lock locks m.
 func (m *Mutex) Lock() {
-	if behind := machine(); behind != nil {
-		behind.Lock(m)
+	if active := machine(); active != nil {
+		active.Lock(m)
 		return
 	}
 	m.mu.Lock()
@@ -189,8 +188,8 @@ func (m *Mutex) Lock() {
 
 // Unlock unlocks m.
 func (m *Mutex) Unlock() {
-	if behind := machine(); behind != nil {
-		behind.Unlock(m)
+	if active := machine(); active != nil {
+		active.Unlock(m)
 		return
 	}
 	m.mu.Unlock()

@@ -17,7 +17,7 @@ func TestNewCountersAreZeroAndAligned(t *testing.T) {
 		for range 100 {
 			c := stripe.New(portable)
 			if address := uintptr(unsafe.Pointer(c)); address%128 != 0 {
-				t.Fatalf("counters at %#x share a cache line with something else", address)
+				t.Fatalf("counters at %#x are not aligned to 128 bytes", address)
 			}
 			if c.State.Load() != 0 || c.Acquired() != 0 || c.Released() != 0 {
 				t.Fatal("new counters are not zero")
@@ -29,8 +29,8 @@ func TestNewCountersAreZeroAndAligned(t *testing.T) {
 	}
 }
 
-// TestCountersHaveNoPointers: the block is allocated as stripes and used as a
-// header too, which the garbage collector must not have to understand.
+// TestCountersHaveNoPointers: New allocates stripes and uses the first as the
+// header, so the garbage collector would not see a pointer in the header.
 func TestCountersHaveNoPointers(t *testing.T) {
 	typ := reflect.TypeFor[stripe.Counters]()
 	for i := range typ.NumField() {
@@ -55,7 +55,7 @@ func TestEachNumberCountsOnItsStripeAndTheRestInTheOverflow(t *testing.T) {
 		}
 		for k := range owned + 1 {
 			if acquired, released := c.Counted(k); acquired != want[k] || released != 2*want[k] {
-				t.Errorf("%d of %d stripes plain: stripe %d has counted %d and %d, want %d and %d",
+				t.Errorf("%d of %d stripes plain: stripe %d counted %d and %d, want %d and %d",
 					plain, owned, k, acquired, released, want[k], 2*want[k])
 			}
 		}
@@ -65,9 +65,9 @@ func TestEachNumberCountsOnItsStripeAndTheRestInTheOverflow(t *testing.T) {
 	}
 }
 
-// TestTheOffsetsForAssembly compares what assembly is told of the layout with
-// what the methods do.
-func TestTheOffsetsForAssembly(t *testing.T) {
+// TestTheAssemblyOffsetsMatchTheLayout reads, at the offsets that the assembly
+// uses, the values that the methods wrote.
+func TestTheAssemblyOffsetsMatchTheLayout(t *testing.T) {
 	const owned = 3
 	c := stripe.NewSized(owned, owned)
 	word := func(offset uintptr) *uint64 { return (*uint64)(unsafe.Add(unsafe.Pointer(c), offset)) }
@@ -99,7 +99,7 @@ func TestSumsAreModular(t *testing.T) {
 	}
 }
 
-func TestOutstandingIsTakenLessGivenBack(t *testing.T) {
+func TestOutstandingIsAcquiredMinusReleased(t *testing.T) {
 	for _, portable := range []bool{false, true} {
 		c := stripe.New(portable)
 		for range 5 {
@@ -116,15 +116,15 @@ func TestOutstandingIsTakenLessGivenBack(t *testing.T) {
 	}
 }
 
-// TestNothingIsLostWhenManyCount counts from many goroutines, with more
-// processors than stripes for a part of the time.
-func TestNothingIsLostWhenManyCount(t *testing.T) {
-	const people, times = 8, 20_000
+// TestConcurrentCountsAreNotLost counts on several goroutines while GOMAXPROCS
+// rises above the number of stripes.
+func TestConcurrentCountsAreNotLost(t *testing.T) {
+	const goroutines, times = 8, 20_000
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, portable := range []bool{false, true} {
 		c := stripe.New(portable)
 		var all sync.WaitGroup
-		for range people {
+		for range goroutines {
 			all.Go(func() {
 				for i := range times {
 					k := seam.Pin()
@@ -142,8 +142,8 @@ func TestNothingIsLostWhenManyCount(t *testing.T) {
 			runtime.Gosched()
 		}
 		all.Wait()
-		if c.Acquired() != people*times || c.Released() != people*times {
-			t.Errorf("portable %t: counted %d and %d of %d", portable, c.Acquired(), c.Released(), people*times)
+		if c.Acquired() != goroutines*times || c.Released() != goroutines*times {
+			t.Errorf("portable %t: counted %d and %d, want %d of each", portable, c.Acquired(), c.Released(), goroutines*times)
 		}
 	}
 }

@@ -13,7 +13,7 @@ var errFence = errors.New("refused")
 
 func TestABuildWithoutPlainCountingIsNeverAsymmetric(t *testing.T) {
 	if stripe.Asymmetric() && !seam.CanCountPlain {
-		t.Error("asymmetric where the build must not count plainly")
+		t.Error("asymmetric in a build that must not count plainly")
 	}
 }
 
@@ -27,27 +27,27 @@ func TestTheModeBelongsToTheCounters(t *testing.T) {
 	before := stripe.New(false)
 	restore := stripe.FailMembarrier(errFence)
 	if !stripe.Asymmetric() {
-		t.Error("a failure changed the mode before a fence met it")
+		t.Error("the mode changed before a fence failed")
 	}
 	if err := stripe.New(true).HeavyFence(); err != nil || !stripe.Asymmetric() {
-		t.Errorf("portable counters asked for membarrier: %v", err)
+		t.Errorf("portable counters called membarrier: %v", err)
 	}
 	if err := before.HeavyFence(); !errors.Is(err, errFence) {
 		t.Errorf("the fence returned %v", err)
 	}
 	after := stripe.New(false)
 	if stripe.Asymmetric() || after.CountsPlain() {
-		t.Error("counters made after a failure are plain")
+		t.Error("counters made after the failure are plain")
 	}
 	if err := after.HeavyFence(); err != nil {
 		t.Errorf("the fence of counters made after the failure: %v", err)
 	}
 	if !before.CountsPlain() {
-		t.Error("counters changed their mode")
+		t.Error("existing counters changed their mode")
 	}
 	restore()
 	if !stripe.Asymmetric() || !stripe.New(false).CountsPlain() {
-		t.Error("restore did not bring back the asymmetric mode")
+		t.Error("restore did not restore the asymmetric mode")
 	}
 	if err := before.HeavyFence(); err != nil {
 		t.Errorf("after restore the fence returned %v", err)

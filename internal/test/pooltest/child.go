@@ -7,14 +7,14 @@ import (
 	"testing"
 )
 
-// childEnv tells a test that runs in a process of its own what to do there.
+// childEnv carries the task of a test that runs in a child process.
 const childEnv = "POOLSWAP_TEST_CHILD"
 
-// InChild reports what this process was started to do, or "" in the parent.
+// InChild returns the task of this child process, or "" in the parent.
 func InChild() string { return os.Getenv(childEnv) }
 
-// RunChild runs the calling test again in a process of its own and returns
-// what it printed and how it ended.
+// RunChild runs the calling test again, in a child process with this task, and
+// returns its output and how it ended.
 func RunChild(t *testing.T, task string) (output string, err error) {
 	t.Helper()
 	name, _, _ := strings.Cut(t.Name(), "/")

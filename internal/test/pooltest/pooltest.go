@@ -1,4 +1,5 @@
-// Package pooltest has what the tests of the library share. Only tests import it.
+// Package pooltest has the helpers that the library's tests share. Only tests
+// import it.
 package pooltest
 
 import (
@@ -18,9 +19,9 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// ForEachMode runs a suite once in each counting mode, and, where there is
-// assembly, once more in each without it. In a build that never counts plainly
-// the first mode is portable too.
+// ForEachMode runs a suite once in each counting mode, and in a build with
+// assembly once more in each without it. If this build or this kernel cannot
+// count plainly, both modes are portable.
 func ForEachMode[T any](t *testing.T, suite func(t *testing.T, options poolswap.Options[T])) {
 	t.Helper()
 	for _, portable := range []bool{false, true} {
@@ -39,8 +40,8 @@ func ForEachMode[T any](t *testing.T, suite func(t *testing.T, options poolswap.
 	}
 }
 
-// PanicOf calls fn and returns the text that it panicked with, or fails the
-// test if fn returns.
+// PanicOf calls fn and returns the text of its panic. It fails the test if fn
+// returns.
 func PanicOf(t *testing.T, fn func()) (text string) {
 	t.Helper()
 	defer func() {
@@ -58,11 +59,11 @@ func PanicOf(t *testing.T, fn func()) (text string) {
 // address matches the address of an object in a panic text.
 var address = regexp.MustCompile(`object 0x[0-9a-f]+, `)
 
-// WithoutAddress returns a panic text without the address of the object.
+// WithoutAddress removes the address of the object from a panic text.
 func WithoutAddress(text string) string { return address.ReplaceAllString(text, "") }
 
-// WantPanic fails the test unless fn panics with exactly want, which does not
-// have the address of the object.
+// WantPanic fails the test unless fn panics with exactly want. The address of
+// the object is removed before the comparison.
 func WantPanic(t *testing.T, want string, fn func()) {
 	t.Helper()
 	if got := WithoutAddress(PanicOf(t, fn)); got != want {
@@ -70,42 +71,42 @@ func WantPanic(t *testing.T, want string, fn func()) {
 	}
 }
 
-// Eventually waits for what another goroutine or the garbage collector will
-// do. The limit only turns a hang into a failure.
+// Eventually waits until done returns true, for an effect of another goroutine
+// or of the garbage collector. The limit only turns a hang into a failure.
 func Eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
 	limit := time.Now().Add(time.Minute)
 	for !done() {
 		if time.Now().After(limit) {
-			t.Fatalf("waited in vain until %s", what)
+			t.Fatalf("timed out waiting until %s", what)
 		}
 		runtime.Gosched()
 	}
 }
 
-// Settled waits until no object awaits its reset or is being reset, so that
-// every object is current, held by readers, a spare, or one of inHand that the
-// test got and has not given back; and until the accounts add up and stand
-// still. It serves pools that have nothing in the overflow.
+// Settled waits until no object awaits its reset or is being reset, and until
+// the stats add up and no longer change. Then every object is current, held by
+// readers, a spare, or one of the inHand objects that the test got and has not
+// released. It does not work for a pool with objects in the overflow.
 func Settled[T any, P poolswap.Object[T]](t *testing.T, pool *poolswap.Pool[T, P], inHand int) (s poolswap.Stats) {
 	t.Helper()
-	stands := false
+	settled := false
 	defer func() {
-		if !stands {
-			t.Logf("the accounts: %+v", s)
+		if !settled {
+			t.Logf("the stats: %+v", s)
 		}
 	}()
 	Eventually(t, "every object is accounted for", func() bool {
 		last := s
 		s = pool.Stats()
-		stands = s == last && s.PendingReset == 0 && s.Live == s.Current+s.Retired+s.Spares+inHand &&
+		settled = s == last && s.PendingReset == 0 && s.Live == s.Current+s.Retired+s.Spares+inHand &&
 			s.Live == int(s.Created+s.Adopted-s.Discarded-s.Lost-s.Collected)
-		return stands
+		return settled
 	})
 	return s
 }
 
-// CopyOf returns a copy of obj that go vet does not see being made.
+// CopyOf returns a copy of obj, made so that go vet does not report it.
 func CopyOf[T any](obj *T) *T {
 	dup := new(T)
 	reflect.ValueOf(dup).Elem().Set(reflect.ValueOf(obj).Elem())
@@ -120,9 +121,9 @@ func Goroutine() string {
 	return string(id)
 }
 
-// OnAnother runs fn on a goroutine of its own and waits until it has returned,
+// OnAnother runs fn on another goroutine and waits until it has returned,
 // panicked or called runtime.Goexit. It returns the number of that goroutine
-// and what it panicked with.
+// and the value of the panic.
 func OnAnother(fn func()) (id string, panicked any) {
 	var done sync.WaitGroup
 	done.Add(1)
@@ -136,7 +137,7 @@ func OnAnother(fn func()) (id string, panicked any) {
 	return id, panicked
 }
 
-// Reports collects what Options.Report receives.
+// Reports collects the errors that Options.Report receives.
 type Reports struct {
 	mu       sync.Mutex
 	received []error
@@ -149,14 +150,14 @@ func (r *Reports) Report(err error) {
 	r.received = append(r.received, err)
 }
 
-// All returns what was reported.
+// All returns the reported errors.
 func (r *Reports) All() []error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return append([]error(nil), r.received...)
 }
 
-// String returns the texts of what was reported, a line each.
+// String returns the texts of the reported errors, one a line.
 func (r *Reports) String() string {
 	var texts []string
 	for _, err := range r.All() {
@@ -165,10 +166,10 @@ func (r *Reports) String() string {
 	return strings.Join(texts, "\n")
 }
 
-// Skip skips a test for want of what this build or this machine does not have.
-// With POOLSWAP_NO_SKIP, which `make ci` sets, a build that can count plainly
-// fails instead: on a machine without membarrier its tests would pass with
-// nothing counted that way.
+// Skip skips a test that this build or this machine cannot run. If
+// POOLSWAP_NO_SKIP is set, as in `make ci`, it fails the test in a build that
+// can count plainly: without membarrier the tests would pass and nothing would
+// be counted that way.
 func Skip(t *testing.T, why ...any) {
 	t.Helper()
 	if seam.CanCountPlain && os.Getenv("POOLSWAP_NO_SKIP") != "" {
