@@ -11,32 +11,33 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// BenchmarkReadRatio takes turns between the rivals in one run, so that they
-// meet the same machine, and reports the median time of a read of each and the
-// ratios that are promised. One iteration is one turn of each.
+// BenchmarkReadRatio alternates between the readers in one run, so that all
+// meet the same state of the machine. It reports the median time of a read for
+// each, and the ratios that the project promises. One iteration is one turn of
+// each reader.
 func BenchmarkReadRatio(b *testing.B) {
 	for _, goroutines := range []int{1, 2} {
 		b.Run("goroutines="+strconv.Itoa(goroutines), func(b *testing.B) {
 			const reads = 100_000
-			rivals := readers()
+			contenders := readers()
 			times := make(map[string][]float64)
 			for b.Loop() {
-				for _, rival := range rivals {
-					took := together(goroutines, func() { rival.read(reads) })
-					times[rival.name] = append(times[rival.name], float64(took.Nanoseconds())/float64(reads*goroutines))
+				for _, r := range contenders {
+					took := slowest(goroutines, func() { r.read(reads) })
+					times[r.name] = append(times[r.name], float64(took.Nanoseconds())/float64(reads*goroutines))
 				}
 			}
-			of := func(name string) float64 {
+			median := func(name string) float64 {
 				slices.Sort(times[name])
 				return times[name][len(times[name])/2]
 			}
-			b.ReportMetric(0, "ns/op") // a turn's time says nothing
-			for _, rival := range rivals {
-				b.ReportMetric(of(rival.name), rival.name+"-ns")
+			b.ReportMetric(0, "ns/op") // leave it out: an iteration is not a read
+			for _, r := range contenders {
+				b.ReportMetric(median(r.name), r.name+"-ns")
 			}
-			b.ReportMetric(of("poolswap")/of("RWMutexRef"), "poolswap/RWMutexRef")
-			b.ReportMetric(of("portable")/of("RWMutexRef"), "portable/RWMutexRef")
-			b.ReportMetric(of("Reader")/of("Pointer"), "Reader/Pointer")
+			b.ReportMetric(median("poolswap")/median("RWMutexRef"), "poolswap/RWMutexRef")
+			b.ReportMetric(median("portable")/median("RWMutexRef"), "portable/RWMutexRef")
+			b.ReportMetric(median("Reader")/median("Pointer"), "Reader/Pointer")
 		})
 	}
 }
@@ -47,13 +48,13 @@ type reader struct {
 	read func(n int)
 }
 
-// The loops are functions of their own, since the compiler inlines nothing
-// into a closure that came along with an inlined one.
+// Each loop is a function of its own, because the compiler does not inline
+// calls in a closure of an inlined function.
 
 func readers() []reader {
 	plain := newTableContainer(poolswap.Options[table]{})
 	portable := newTableContainer(poolswap.Options[table]{Portable: true})
-	ref := newRWRef(1)
+	ref := newRWRef()
 	pointer := newPointer()
 	return []reader{
 		{"poolswap", func(n int) { readContainer(plain, n) }},
@@ -102,10 +103,10 @@ func readPointer(c *atomic.Pointer[table], n int) {
 	sink.Add(int64(sum))
 }
 
-// together runs f on so many goroutines at once and returns how long the
-// slowest of them took. They wait for one another spinning, so that each has a
-// processor when they begin: to wake one can take longer than f.
-func together(goroutines int, f func()) time.Duration {
+// slowest runs f on this many goroutines at once and returns the longest time
+// that one took. They spin until all have started, because waking a goroutine
+// can take longer than f.
+func slowest(goroutines int, f func()) time.Duration {
 	var ready atomic.Int32
 	took := make([]time.Duration, goroutines)
 	var done sync.WaitGroup

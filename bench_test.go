@@ -24,8 +24,8 @@ func newTableContainer(options poolswap.Options[table]) *poolswap.Container[tabl
 	return poolswap.NewContainer(newTablePool(options), &table{value: 1})
 }
 
-// newPointer returns what one would use if old objects were left to the
-// garbage collector.
+// newPointer returns the alternative that leaves old objects to the garbage
+// collector.
 func newPointer() *atomic.Pointer[table] {
 	p := new(atomic.Pointer[table])
 	p.Store(&table{value: 1})
@@ -67,7 +67,8 @@ func BenchmarkReaderLoad(b *testing.B) {
 	sink.Add(int64(sum))
 }
 
-// BenchmarkUpdate is a whole life of an object with next to nothing to fill.
+// BenchmarkUpdate measures a whole cycle of an object: get, publish, drain,
+// reset. Filling it takes next to no time.
 func BenchmarkUpdate(b *testing.B) {
 	for _, variant := range []struct {
 		name    string

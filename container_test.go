@@ -16,14 +16,14 @@ func TestContainer(t *testing.T) {
 		}{
 			{"an empty container serves nil", emptyServesNil},
 			{"an object that never came from the pool is served and recycled", literalIsRecycled},
-			{"a replaced object is recycled when its last reader lets go", lastReaderRecycles},
-			{"a reference may be given back by another goroutine, another container, or the pool", anybodyReleases},
-			{"a replaced object that nobody holds is recycled inside Update", updateRecycles},
+			{"a replaced object is recycled when its last reader releases it", lastReaderRecycles},
+			{"another goroutine, another container or the pool may release a reference", releaseElsewhere},
+			{"Update recycles an object that no reader holds", updateRecycles},
 			{"Update with nil empties the container", updateWithNil},
-			{"an object that was got is given back unpublished", giveBack},
-			{"an object wanders between containers that share a pool", sharedPool},
-			{"WithAcquire releases whatever the function does", withAcquireReleases},
-			{"readers of one object do not hold another", independentHolds},
+			{"an unpublished object may be released", releaseUnpublished},
+			{"containers that share a pool share its objects", sharedPool},
+			{"WithAcquire releases even if the function panics or calls Goexit", withAcquireReleases},
+			{"a reader of one object does not delay the recycling of others", independentHolds},
 		} {
 			t.Run(test.name, func(t *testing.T) { test.run(t, options) })
 		}
@@ -60,15 +60,15 @@ func literalIsRecycled(t *testing.T, options poolswap.Options[table]) {
 	first, second := &table{value: 1}, &table{value: 2}
 	c := poolswap.NewContainer(pool, first)
 	if obj := c.Acquire(); obj != first || obj.value != 1 {
-		t.Errorf("Acquire returned %p, not the literal", obj)
+		t.Errorf("Acquire returned %p, want the literal %p", obj, first)
 	}
 	c.Release(first)
 	c.Update(second)
 	if got := c.GetNew(); got != first || got.value != 0 {
-		t.Errorf("GetNew returned %p with value %d, not the literal that was replaced, reset", got, got.value)
+		t.Errorf("GetNew returned %p with value %d, want the replaced literal %p, reset", got, got.value, first)
 	}
 	if s := pool.Stats(); s.Created != 0 || s.Adopted != 2 || s.Current != 1 || s.Live != 2 {
-		t.Errorf("two literals are accounted as %+v", s)
+		t.Errorf("with two literals: %+v", s)
 	}
 }
 
@@ -98,7 +98,7 @@ func lastReaderRecycles(t *testing.T, options poolswap.Options[table]) {
 	}
 }
 
-func anybodyReleases(t *testing.T, options poolswap.Options[table]) {
+func releaseElsewhere(t *testing.T, options poolswap.Options[table]) {
 	pool := newTablePool(options)
 	old := &table{value: 1}
 	c, other := poolswap.NewContainer(pool, old), poolswap.NewEmptyContainer(pool)
@@ -156,7 +156,7 @@ func updateWithNil(t *testing.T, options poolswap.Options[table]) {
 	}
 }
 
-func giveBack(t *testing.T, options poolswap.Options[table]) {
+func releaseUnpublished(t *testing.T, options poolswap.Options[table]) {
 	pool := newTablePool(options)
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	for _, release := range []func(*table){c.Release, pool.Release} {
@@ -164,7 +164,7 @@ func giveBack(t *testing.T, options poolswap.Options[table]) {
 		obj.value = 7
 		release(obj)
 		if s := pool.Stats(); obj.value != 0 || s.Spares != 1 || s.Live != 2 {
-			t.Errorf("after giving back: value %d, %+v", obj.value, s)
+			t.Errorf("after the release: value %d, %+v", obj.value, s)
 		}
 	}
 }
@@ -173,16 +173,16 @@ func sharedPool(t *testing.T, options poolswap.Options[table]) {
 	pool := newTablePool(options)
 	a := poolswap.NewContainer(pool, &table{value: 1})
 	b := poolswap.NewContainer(pool, &table{value: 2})
-	wanderer := a.Acquire()
-	a.Release(wanderer)
+	shared := a.Acquire()
+	a.Release(shared)
 	a.Update(pool.Get())
-	if obj := b.GetNew(); obj != wanderer {
-		t.Fatalf("got %p, want %p", obj, wanderer)
+	if obj := b.GetNew(); obj != shared {
+		t.Fatalf("got %p, want %p", obj, shared)
 	}
-	wanderer.value = 3
-	b.Update(wanderer)
+	shared.value = 3
+	b.Update(shared)
 	obj := b.Acquire()
-	if obj != wanderer || obj.value != 3 {
+	if obj != shared || obj.value != 3 {
 		t.Errorf("the second container serves %p, value %d", obj, obj.value)
 	}
 	b.Release(obj)
@@ -198,7 +198,7 @@ func withAcquireReleases(t *testing.T, options poolswap.Options[table]) {
 	for name, fn := range map[string]func(*table){
 		"returns": func(got *table) {
 			if got != obj || pool.Refs(obj) != 1 {
-				t.Errorf("the function sees %p with %d references", got, pool.Refs(obj))
+				t.Errorf("the function received %p with %d references", got, pool.Refs(obj))
 			}
 		},
 		"panics":       func(*table) { panic("the function's own") },
@@ -206,7 +206,7 @@ func withAcquireReleases(t *testing.T, options poolswap.Options[table]) {
 	} {
 		_, panicked := pooltest.OnAnother(func() { c.WithAcquire(fn) })
 		if name == "panics" && panicked != "the function's own" {
-			t.Errorf("the panic of the function became %v", panicked)
+			t.Errorf("WithAcquire panicked with %v, want the function's own", panicked)
 		}
 		if refs := pool.Refs(obj); refs != 0 {
 			t.Errorf("%d references after a function that %s", refs, name)
@@ -228,7 +228,7 @@ func independentHolds(t *testing.T, options poolswap.Options[table]) {
 		}
 		c.Release(held[i])
 	}
-	pooltest.Eventually(t, "all are drained", func() bool { return pool.Stats().Drained == 8 })
+	pooltest.Eventually(t, "all objects are drained", func() bool { return pool.Stats().Drained == 8 })
 }
 
 func TestANilContainerPanicsLikeAnyNilPointer(t *testing.T) {
@@ -241,7 +241,7 @@ func TestANilContainerPanicsLikeAnyNilPointer(t *testing.T) {
 		"GetNew":      func() { c.GetNew() },
 		"NewReader":   func() { c.NewReader() },
 	} {
-		_, panicked := pooltest.OnAnother(call) // a goroutine of its own, which would show a pin that was not undone
+		_, panicked := pooltest.OnAnother(call) // a goroutine that ends pinned crashes the process
 		if _, ok := panicked.(runtime.Error); !ok {
 			t.Errorf("%s of a nil container: %v", name, panicked)
 		}

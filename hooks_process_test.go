@@ -10,8 +10,8 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// TestWithoutAReportAPanicOnTheSweeperEndsTheProcess lets reset and the
-// discard hook panic where no caller can see it.
+// TestWithoutAReportAPanicOnTheSweeperEndsTheProcess lets reset and discard
+// panic on the sweeper, which no caller can recover.
 func TestWithoutAReportAPanicOnTheSweeperEndsTheProcess(t *testing.T) {
 	if task := pooltest.InChild(); task != "" {
 		panicOnTheSweeper(t, task)
@@ -25,7 +25,7 @@ func TestWithoutAReportAPanicOnTheSweeperEndsTheProcess(t *testing.T) {
 				t.Errorf("the process ended with %v, want exit status 2", err)
 			}
 			if !strings.Contains(output, "panic: the "+hook+"'s own\n") || !strings.Contains(output, "panicOnTheSweeper") {
-				t.Errorf("the process did not end with the panic of the %s and its stack:\n%s", hook, output)
+				t.Errorf("the output lacks the panic of %s or its stack:\n%s", hook, output)
 			}
 		})
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// hooked is a pool whose reset and discard hook do what the test says, and
-// what it has seen of them.
+// hooked is a pool whose reset and discard hooks are set by the test. It counts
+// their calls and collects the reports.
 type hooked struct {
 	*poolswap.Pool[table, *table]
 	reports pooltest.Reports
@@ -47,11 +47,11 @@ func (h *hooked) onDiscard(discard func(*table))  { h.discard.Store(&discard) }
 
 var errHook = errors.New("the hook's own")
 
-// badHooks are the ways in which reset and discard misbehave.
+// badHooks are the ways in which reset and discard can go wrong.
 var badHooks = []struct {
 	name      string
 	set       func(h *hooked)
-	panics    any // what a caller on whose goroutine the hook runs sees
+	panics    any // value of the panic that a caller receives if the hook runs on it
 	lost      uint64
 	discarded uint64
 }{
@@ -90,9 +90,9 @@ var badHooks = []struct {
 	},
 }
 
-// writerPaths are the ways by which a hook comes to run on a caller. Each
-// prepares a container and returns the call in which it runs, and afterwards
-// the value that the container serves.
+// writerPaths are the calls in which a hook runs on a writer. Each prepares a
+// container and returns the call; want is the value that the container serves
+// after it.
 var writerPaths = []struct {
 	name string
 	call func(t *testing.T, h *hooked, c *poolswap.Container[table, *table]) func()
@@ -103,15 +103,15 @@ var writerPaths = []struct {
 		next.value = 2
 		return func() { c.Update(next) }
 	}, 2},
-	{"in a Release of an object that was not published", func(_ *testing.T, h *hooked, c *poolswap.Container[table, *table]) func() {
+	{"in a Release of an unpublished object", func(_ *testing.T, h *hooked, c *poolswap.Container[table, *table]) func() {
 		obj := h.Get()
 		return func() { c.Release(obj) }
 	}, 1},
-	{"in a Get that takes an object which a reader handed over", func(t *testing.T, h *hooked, c *poolswap.Container[table, *table]) func() {
-		// The sweeper is kept busy with one object, so that the second waits
-		// for Get.
-		good, swept, goOn := h.reset.Load(), make(chan bool), make(chan bool)
-		h.onReset(func(*table) bool { close(swept); <-goOn; return true })
+	{"in a Get that takes a dirty object", func(t *testing.T, h *hooked, c *poolswap.Container[table, *table]) func() {
+		// The sweeper is blocked in the reset of one object, so that the other
+		// stays on the dirty list.
+		good, swept, resume := h.reset.Load(), make(chan bool), make(chan bool)
+		h.onReset(func(*table) bool { close(swept); <-resume; return true })
 		first := c.Acquire()
 		c.Update(&table{value: 7})
 		second := c.Acquire()
@@ -120,7 +120,7 @@ var writerPaths = []struct {
 		<-swept
 		c.Release(second)
 		h.reset.Store(good)
-		t.Cleanup(func() { close(goOn) })
+		t.Cleanup(func() { close(resume) })
 		return func() { h.Release(h.Get()) }
 	}, 1},
 }
@@ -136,13 +136,13 @@ func TestAHookThatMisbehavesOnAWriterCostsOneObject(t *testing.T) {
 					bad.set(h)
 					_, panicked := pooltest.OnAnother(call)
 					if bad.panics != nil && panicked != bad.panics {
-						t.Errorf("the caller saw panic %v, want the hook's own", panicked)
+						t.Errorf("the caller received panic %v, want the hook's own", panicked)
 					}
 					if s := h.Stats(); s.Lost != bad.lost || s.Discarded < bad.discarded {
 						t.Errorf("afterwards: %+v", s)
 					}
-					if told := h.reports.All(); len(told) > 0 {
-						t.Errorf("what the caller saw was reported too: %v", told)
+					if reported := h.reports.All(); len(reported) > 0 {
+						t.Errorf("the caller received the panic, but it was reported too: %v", reported)
 					}
 					c.WithAcquire(func(obj *table) {
 						if obj.value != path.want {
@@ -166,20 +166,20 @@ func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 				old := c.Acquire()
 				c.Update(&table{value: 2})
 				c.Release(old)
-				pooltest.Eventually(t, "the sweeper has met the hook", func() bool {
+				pooltest.Eventually(t, "the sweeper has called the hook", func() bool {
 					s := h.Stats()
 					return s.Lost == bad.lost && s.Discarded == bad.discarded
 				})
 				if bad.panics != nil {
-					pooltest.Eventually(t, "the panic is told", func() bool { return len(h.reports.All()) == 1 })
-					var told *poolswap.HookPanic
+					pooltest.Eventually(t, "the panic is reported", func() bool { return len(h.reports.All()) == 1 })
+					var hookPanic *poolswap.HookPanic
 					err := h.reports.All()[0]
-					if !errors.As(err, &told) || told.Value != bad.panics || !errors.Is(err, errHook) || len(told.Stack) == 0 {
-						t.Errorf("told %v", err)
+					if !errors.As(err, &hookPanic) || hookPanic.Value != bad.panics || !errors.Is(err, errHook) || len(hookPanic.Stack) == 0 {
+						t.Errorf("reported %v", err)
 					}
 				}
 
-				// Everything else works on, the sweeper included.
+				// The pool still works, and so does its sweeper.
 				h.reset.Store(nil)
 				h.discard.Store(nil)
 				for value := 3; value < 6; value++ {
@@ -195,16 +195,16 @@ func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 					t.Errorf("in the end: %+v", s)
 				}
 				if bad.panics == nil && len(h.reports.All()) > 0 {
-					t.Errorf("told %v", h.reports.String())
+					t.Errorf("reported %v", h.reports.String())
 				}
 			})
 		}
 	})
 }
 
-// TestTheSweeperOutlivesManyBadObjects hands over several objects at once, of
-// which reset loses every second.
-func TestTheSweeperOutlivesManyBadObjects(t *testing.T) {
+// TestTheSweeperSurvivesManyBadObjects makes many objects dirty at once. Every
+// second reset panics or calls Goexit.
+func TestTheSweeperSurvivesManyBadObjects(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		h.onReset(func(obj *table) bool {
@@ -230,7 +230,7 @@ func TestTheSweeperOutlivesManyBadObjects(t *testing.T) {
 		if s.Lost != 10 || s.Spares != 2 || s.Discarded != 8 || h.resets.Load() != 20 {
 			t.Errorf("%d resets, %+v", h.resets.Load(), s)
 		}
-		pooltest.Eventually(t, "five panics are told", func() bool { return len(h.reports.All()) == 5 })
+		pooltest.Eventually(t, "five panics are reported", func() bool { return len(h.reports.All()) == 5 })
 	})
 }
 
@@ -241,15 +241,15 @@ func TestAFactoryThatPanicsCostsNothing(t *testing.T) {
 		pool := poolswap.NewPoolWithOptions(func() *table { fail(); return new(table) }, nil, options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
 		before := pool.Stats()
-		for range 3 { // more often than MaxLive would allow if any were counted
+		for range 3 { // MaxLive would refuse the last if a failed call counted as an object
 			if _, panicked := pooltest.OnAnother(func() { c.GetNew() }); panicked != errHook {
-				t.Errorf("the caller saw %v", panicked)
+				t.Errorf("the caller received %v, want the factory's panic", panicked)
 			}
 		}
 		fail = runtime.Goexit
 		pooltest.OnAnother(func() { c.GetNew() })
 		if after := pool.Stats(); after != before {
-			t.Errorf("the accounts changed from %+v to %+v", before, after)
+			t.Errorf("the stats changed from %+v to %+v", before, after)
 		}
 		fail = func() {}
 		c.Update(c.GetNew())

@@ -3,7 +3,6 @@ package poolswap_test
 import (
 	"errors"
 	"runtime"
-	"strings"
 	"testing"
 	"weak"
 
@@ -11,7 +10,7 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// forget acquires the current object n times and keeps nothing of it.
+// forget acquires the current object n times and drops the references.
 //
 //go:noinline
 func forget(c *poolswap.Container[table, *table], n int) {
@@ -27,7 +26,7 @@ func forgetReader(c *poolswap.Container[table, *table], _ int) {
 	c.NewReader().Load()
 }
 
-func TestAnObjectThatWasHeldWhenItWasCollectedIsToldAsALeak(t *testing.T) {
+func TestAnObjectCollectedWhileHeldIsReportedAsALeak(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, test := range []struct {
 			name   string
@@ -48,13 +47,13 @@ func TestAnObjectThatWasHeldWhenItWasCollectedIsToldAsALeak(t *testing.T) {
 				if s := pool.Stats(); s.Retired != 1 || s.Leaked != 0 {
 					t.Errorf("before a collection: %+v", s)
 				}
-				pooltest.Eventually(t, "the leak is told", func() bool {
+				pooltest.Eventually(t, "the leak is reported", func() bool {
 					runtime.GC()
 					return len(reports.All()) > 0
 				})
 				var leak *poolswap.Leak
 				if err := reports.All()[0]; !errors.As(err, &leak) || *leak != (poolswap.Leak{Type: "*poolswap_test.table", Held: test.held}) {
-					t.Errorf("told %v", err)
+					t.Errorf("reported %v", err)
 				}
 				s := pooltest.Settled(t, pool, 0)
 				if s.Leaked != 1 || s.Collected != 1 || s.Retired != 0 || s.Live != 1 {
@@ -78,16 +77,16 @@ func dropContainer(pool *poolswap.Pool[table, *table], use func(*poolswap.Contai
 func TestADroppedContainerIsNoLeak(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, test := range []struct {
-			name string
-			use  func(*poolswap.Container[table, *table])
-			told string
+			name   string
+			use    func(*poolswap.Container[table, *table])
+			report string
 		}{
-			{"with its releases balanced", func(c *poolswap.Container[table, *table]) { c.Release(c.Acquire()) }, ""},
+			{"with balanced releases", func(c *poolswap.Container[table, *table]) { c.Release(c.Acquire()) }, ""},
 			{
-				"with a Release too many", func(c *poolswap.Container[table, *table]) { obj := c.Acquire(); c.Release(obj); c.Release(obj) },
+				"with an over-release", func(c *poolswap.Container[table, *table]) { obj := c.Acquire(); c.Release(obj); c.Release(obj) },
 				"poolswap: Release of a *poolswap_test.table more often than it was acquired: 1 too many (released twice, or by a goroutine that did not acquire it?) [generation 0, acquired 1 times, released 2 times]",
 			},
-			{"with an object in the writer", func(c *poolswap.Container[table, *table]) { c.GetNew() }, ""},
+			{"with an object that the writer never published", func(c *poolswap.Container[table, *table]) { c.GetNew() }, ""},
 		} {
 			t.Run(test.name, func(t *testing.T) {
 				var reports pooltest.Reports
@@ -101,18 +100,18 @@ func TestADroppedContainerIsNoLeak(t *testing.T) {
 				if s := pooltest.Settled(t, pool, 0); s.Leaked != 0 || s.Current != 0 {
 					t.Errorf("%+v", s)
 				}
-				if test.told != "" { // the accounts are settled first
-					pooltest.Eventually(t, "it is told", func() bool { return len(reports.All()) > 0 })
+				if test.report != "" { // the cleanup settles the stats before it reports
+					pooltest.Eventually(t, "the over-release is reported", func() bool { return len(reports.All()) > 0 })
 				}
-				if told := pooltest.WithoutAddress(strings.TrimSpace(reports.String())); told != test.told {
-					t.Errorf("told %q, want %q", told, test.told)
+				if report := pooltest.WithoutAddress(reports.String()); report != test.report {
+					t.Errorf("reported %q, want %q", report, test.report)
 				}
 			})
 		}
 	})
 }
 
-func TestALeakIsAnErrorThatSaysWhatToLookFor(t *testing.T) {
+func TestTheErrorOfALeakNamesTheLikelyCause(t *testing.T) {
 	leak := &poolswap.Leak{Type: "*app.Table", Held: 2}
 	const want = "poolswap: a *app.Table was dropped with 2 references never released (a forgotten Release or Close?)"
 	if leak.Error() != want {
@@ -120,37 +119,70 @@ func TestALeakIsAnErrorThatSaysWhatToLookFor(t *testing.T) {
 	}
 }
 
-// abandoned is what a program may keep that drops a pool without a word.
+// abandoned has weak pointers to a pool that the program dropped without
+// emptying it, and to everything in it.
 type abandoned struct {
 	pool      weak.Pointer[poolswap.Pool[table, *table]]
 	container weak.Pointer[poolswap.Container[table, *table]]
 	objects   []weak.Pointer[table]
 }
 
+// abandon drops a pool with objects in every phase and on every list. Its
+// sweeper is blocked in a reset until resume is closed.
+//
 //go:noinline
-func abandon(options poolswap.Options[table]) abandoned {
-	pool := newTablePool(options)
-	c := poolswap.NewContainer(pool, &table{value: 1})
+func abandon(t *testing.T, options poolswap.Options[table], resume <-chan struct{}) abandoned {
+	const blocks = 1
+	pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, func(obj *table) bool {
+		if obj.value == blocks {
+			<-resume
+		}
+		return true
+	}, options)
+	c := poolswap.NewContainer(pool, &table{value: blocks})
 	a := abandoned{pool: weak.Make(pool), container: weak.Make(c)}
-	note := func(obj *table) { a.objects = append(a.objects, weak.Make(obj)) }
-	for range 4 { // the last is current, the others are spares and in the overflow
-		obj := pool.Get()
-		note(obj)
-		held := c.Acquire()
-		note(held)
-		c.Update(obj)
-		c.Release(held)
+	note := func(obj *table) *table {
+		a.objects = append(a.objects, weak.Make(obj))
+		return obj
 	}
-	r := c.NewReader()
-	note(r.Load())   // held by a Reader,
-	c.Update(nil)    // replaced,
-	note(c.GetNew()) // in the hands of a writer
+
+	resetting := note(c.Acquire())
+	c.Update(pool.Get())
+	dirty := note(c.Acquire())
+	c.Update(pool.Get())
+	reader := c.NewReader()
+	note(reader.Load())
+	c.Update(note(pool.Get())) // the Reader's object is retired, this one current
+	private := note(pool.Get())
+	var free []*table
+	for range poolswap.DefaultSpares + 2 {
+		free = append(free, note(pool.Get()))
+	}
+
+	c.Release(resetting)
+	pooltest.Eventually(t, "the sweeper is in reset", func() bool { return pool.Stats().Resetting == 1 })
+	c.Release(dirty)
+	for _, obj := range free { // spares, and two in the overflow
+		pool.Release(obj)
+	}
+	s := pool.Stats()
+	if s.Current != 1 || s.Retired != 1 || s.PendingReset != 1 || s.Spares != poolswap.DefaultSpares || s.Discarded != 0 {
+		t.Errorf("the pool does not have an object in every phase: %+v", s)
+	}
+	runtime.KeepAlive(c) // a collection before Stats would change it
+	runtime.KeepAlive(reader)
+	runtime.KeepAlive(private)
 	return a
 }
 
+// TestADroppedPoolIsCollectedWithEverythingInIt fails if the runtime can reach
+// the pool from the cleanup of an object: then the pool would keep its spares,
+// and their cleanups the pool.
 func TestADroppedPoolIsCollectedWithEverythingInIt(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
-		a := abandon(options)
+		resume := make(chan struct{})
+		a := abandon(t, options, resume)
+		close(resume)
 		pooltest.Eventually(t, "pool, container and objects are collected", func() bool {
 			runtime.GC()
 			gone := a.pool.Value() == nil && a.container.Value() == nil
@@ -162,8 +194,8 @@ func TestADroppedPoolIsCollectedWithEverythingInIt(t *testing.T) {
 	})
 }
 
-// TestAnObjectDoesNotKeepItsContainerAlive: an object knows its pool, and so
-// may keep that, but a program that keeps an object has not kept the container.
+// TestAnObjectDoesNotKeepItsContainerAlive: an object may keep its pool alive,
+// but not the container that published it.
 func TestAnObjectDoesNotKeepItsContainerAlive(t *testing.T) {
 	var kept *table
 	dropButKeep := func() weak.Pointer[poolswap.Container[table, *table]] {

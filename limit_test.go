@@ -14,7 +14,7 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, pool.Get())
 		var held []*table
-		for range 2 { // readers hold two old objects, the third is current
+		for range 2 { // readers hold two old objects; the third is current
 			held = append(held, c.Acquire())
 			c.Update(c.GetNew())
 		}
@@ -26,7 +26,7 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 		pooltest.WantPanic(t, want, func() { pool.Get() })
 		pooltest.WantPanic(t, want, func() { c.GetNew() })
 		if after := pool.Stats(); after != before {
-			t.Errorf("refusing changed the accounts from %+v to %+v", before, after)
+			t.Errorf("the refused calls changed the stats from %+v to %+v", before, after)
 		}
 
 		c.Release(held[0])
@@ -69,7 +69,7 @@ func TestAnObjectIsLiveUntilDiscardReturns(t *testing.T) {
 	}
 }
 
-func TestStatsShowWhatIsBeingReset(t *testing.T) {
+func TestAnObjectIsLiveDuringReset(t *testing.T) {
 	h := newHooked(poolswap.Options[table]{MaxLive: 1})
 	h.onReset(func(*table) bool {
 		if _, err := h.TryGet(); err != poolswap.ErrLimit {
@@ -94,7 +94,7 @@ func TestMaxLiveNeverRefusesAnUpdate(t *testing.T) {
 	second := c.Acquire()
 	c.Update(&table{value: 3})
 	if s := pool.Stats(); s.Live != 3 {
-		t.Errorf("three objects that did not come from the pool: %+v", s)
+		t.Errorf("with three literals: %+v", s)
 	}
 	if _, err := pool.TryGet(); err != poolswap.ErrLimit {
 		t.Errorf("TryGet above the limit: %v", err)
@@ -105,8 +105,8 @@ func TestMaxLiveNeverRefusesAnUpdate(t *testing.T) {
 }
 
 func TestMaxLiveKeepsNothingBeyondTheSpares(t *testing.T) {
-	// The overflow would hold objects that count as live and that Get may not
-	// find, until a collection.
+	// Objects in the overflow would count as live until a collection, but Get
+	// might not find them.
 	pool := newTablePool(poolswap.Options[table]{MaxLive: 6, Spares: 1})
 	var objs []*table
 	for range 6 {

@@ -15,7 +15,7 @@ type (
 	pointerToStruct struct{ *inner }
 	middle          struct{ *inner }
 	deepPointer     struct{ middle }
-	deeperValue     struct { // the Ref that Go promotes is the pointer, for it is less deep
+	deeperValue     struct { // Go promotes the pointer, because it is embedded less deep
 		*poolswap.Ref
 		middleByValue
 	}
@@ -39,7 +39,7 @@ func TestNewPoolRefusesARefEmbeddedByPointer(t *testing.T) {
 	pointerRefusal(t, "deepPointer", func() { poolswap.NewPool(func() *deepPointer { return new(deepPointer) }, nil) })
 }
 
-func TestNewPoolFindsARefThatIsNestedByValue(t *testing.T) {
+func TestNewPoolFindsARefNestedByValue(t *testing.T) {
 	pool := poolswap.NewPool(func() *exactTwiceNested { return new(exactTwiceNested) }, nil)
 	c := poolswap.NewContainer(pool, &exactTwiceNested{})
 	obj := c.Acquire()
@@ -55,7 +55,7 @@ func TestNewPoolFindsARefThatIsNestedByValue(t *testing.T) {
 	pooltest.Settled(t, pool, 0)
 }
 
-func TestNewPoolRefusesWhatCannotWork(t *testing.T) {
+func TestNewPoolRefusesBadArguments(t *testing.T) {
 	factory := func() *table { return new(table) }
 	pooltest.WantPanic(t, "poolswap: NewPool of poolswap_test.table with a nil factory",
 		func() { poolswap.NewPool[table](nil, nil) })
@@ -65,7 +65,7 @@ func TestNewPoolRefusesWhatCannotWork(t *testing.T) {
 		func() { poolswap.NewPoolWithOptions(factory, nil, poolswap.Options[table]{MaxLive: -1}) })
 }
 
-func TestGetRefusesWhatABadFactoryReturns(t *testing.T) {
+func TestGetRefusesBadObjectsOfTheFactory(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		stranger := newTablePool(options).Get()
 		var next *table // what the factory returns
@@ -88,19 +88,19 @@ func TestGetRefusesWhatABadFactoryReturns(t *testing.T) {
 			func() { pool.Get() })
 
 		if first.value != 2 {
-			t.Errorf("the object in use was touched: %d", first.value)
+			t.Errorf("the object in use was changed: value %d, want 2", first.value)
 		}
 		c.Update(first)
 		stats := pooltest.Settled(t, pool, 0)
 		if stats.Created != 1 || stats.Adopted != 1 || stats.Live != 2 || stats.Current != 1 || stats.Spares != 1 {
-			t.Errorf("after five bad Gets and a good one: %+v", stats)
+			t.Errorf("after four refused Gets and a good one: %+v", stats)
 		}
 	})
 }
 
 func TestAZeroContainerOrPoolIsRefusedByEveryMethod(t *testing.T) {
-	// The object's Ref is not its first field, so that a method which went on
-	// with the zero offset would take the field before it for one.
+	// The Ref of outer is not its first field: a method that used the offset of
+	// a zero Container, 0, would find other fields there.
 	var c poolswap.Container[outer, *outer]
 	var p poolswap.Pool[outer, *outer]
 	for op, call := range map[string]func(){
@@ -152,7 +152,7 @@ func TestReleaseOfNilDoesNothing(t *testing.T) {
 		c.Release(nil)
 		pool.Release(nil)
 		if after := pool.Stats(); after != before {
-			t.Errorf("Release(nil) changed the accounts from %+v to %+v", before, after)
+			t.Errorf("Release(nil) changed the stats from %+v to %+v", before, after)
 		}
 		if refs := pool.Refs(nil); refs != 0 {
 			t.Errorf("%d references to nil", refs)

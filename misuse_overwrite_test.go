@@ -8,8 +8,9 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// The usual way to empty a value overwrites its Ref. Readers that are late would
-// then count where nobody looks, so it is refused.
+// Assigning a zero value to the whole object, a common way to clear it,
+// overwrites its Ref. Late readers would count on counters that no check sums,
+// so the pool refuses it.
 
 func TestAResetThatOverwritesTheRefPanics(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
@@ -23,7 +24,7 @@ func TestAResetThatOverwritesTheRefPanics(t *testing.T) {
 				t.Errorf("reset returned %t: %+v", clean, s)
 			}
 			if other := h.Get(); other == obj {
-				t.Error("the object is in use again")
+				t.Error("Get returned the lost object")
 			}
 		}
 	})
@@ -41,7 +42,7 @@ func TestAWriterThatOverwritesTheRefIsRefused(t *testing.T) {
 		if s := pool.Stats(); s.Live != 2 || s.Adopted != 1 || s.Created != 1 {
 			t.Errorf("after a refused update: %+v", s)
 		}
-		c.Update(next) // the panic has mended it
+		c.Update(next) // the refused Update restored the Ref
 		c.WithAcquire(func(obj *table) {
 			if obj != next || obj.value != 2 {
 				t.Errorf("the container serves %+v", obj)
@@ -55,7 +56,7 @@ func TestAWriterThatOverwritesTheRefIsRefused(t *testing.T) {
 
 var global table
 
-// TestAnObjectNeedNotBeOnTheHeap publishes what no collector ever takes.
+// TestAnObjectNeedNotBeOnTheHeap publishes a global variable.
 func TestAnObjectNeedNotBeOnTheHeap(t *testing.T) {
 	c := poolswap.NewContainer(newTablePool(poolswap.Options[table]{}), &global)
 	reader := c.Acquire()
@@ -72,7 +73,7 @@ func TestAnObjectNeedNotBeOnTheHeap(t *testing.T) {
 	}
 }
 
-func TestRefsOfAnObjectThatIsBeingPublished(t *testing.T) {
+func TestRefsIsZeroWhileALiteralIsPublished(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewEmptyContainer(pool)
 	for range 500 {
@@ -81,7 +82,7 @@ func TestRefsOfAnObjectThatIsBeingPublished(t *testing.T) {
 		both.Go(func() { c.Update(literal) })
 		both.Go(func() {
 			for pool.Refs(literal) != 0 {
-				t.Error("references to an object that nobody acquired")
+				t.Error("Refs counted references, but no reader acquired the object")
 			}
 		})
 		both.Wait()

@@ -10,8 +10,8 @@ import (
 )
 
 // TestGoVetReportsCopies runs go vet on a package that copies each type that
-// must not be copied, and compares what it reports with the comments at the
-// ends of the lines.
+// must not be copied, and compares the diagnostics with the comments in its
+// source.
 func TestGoVetReportsCopies(t *testing.T) {
 	source, err := os.ReadFile("testdata/copies/copies.go")
 	if err != nil {
@@ -37,7 +37,7 @@ func TestGoVetReportsCopies(t *testing.T) {
 		case want && !regexp.MustCompile(`poolswap\.`+typeName+`\b`).MatchString(got):
 			t.Errorf("line %s: go vet reports %q, which does not name %s", number, got, typeName)
 		case !want && ok:
-			t.Errorf("line %s: go vet reports %q of code that is right", number, got)
+			t.Errorf("line %s: go vet reports %q, but the line copies nothing", number, got)
 		}
 		delete(reported, number)
 	}

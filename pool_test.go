@@ -8,7 +8,7 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-func TestGetBeginsANewLife(t *testing.T) {
+func TestRecycledObjectsHaveNoReferences(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, pool.Get())
@@ -27,7 +27,7 @@ func TestGetBeginsANewLife(t *testing.T) {
 	})
 }
 
-func TestANilResetKeepsObjectsAsTheyAre(t *testing.T) {
+func TestWithoutAResetObjectsKeepTheirContent(t *testing.T) {
 	pool := poolswap.NewPool(func() *table { return new(table) }, nil)
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	c.Update(nil)
@@ -36,7 +36,7 @@ func TestANilResetKeepsObjectsAsTheyAre(t *testing.T) {
 	}
 }
 
-func TestRefsCountsWhatIsOutstanding(t *testing.T) {
+func TestRefsCountsOutstandingReferences(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		obj := &table{value: 1}
@@ -83,7 +83,7 @@ func TestABoxMakesAnyValuePoolable(t *testing.T) {
 	}
 }
 
-// wide has its Ref behind other fields, under a name of its own.
+// wide embeds its Ref through a Box, after other fields.
 type wide struct {
 	before [5]string
 	poolswap.Box[int]

@@ -14,12 +14,12 @@ func TestReader(t *testing.T) {
 			run  func(*testing.T, poolswap.Options[table])
 		}{
 			{"Load follows the container", loadFollows},
-			{"Load holds one reference, however often it is called", loadHoldsOne},
+			{"repeated Loads hold one reference", loadHoldsOne},
 			{"an idle Reader delays recycling until its next Load", idleReader},
 			{"a parked or closed Reader holds nothing", parkedReader},
-			{"Close and Park may be repeated and come in any order", closeTwice},
-			{"a Reader may change hands between goroutines", readerChangesHands},
-			{"an object that comes back is loaded anew", objectComesBack},
+			{"Close and Park may be called repeatedly and in any order", closeTwice},
+			{"a Reader may be passed between goroutines", readerIsPassed},
+			{"a recycled object is loaded again", recycledObjectIsLoaded},
 		} {
 			t.Run(test.name, func(t *testing.T) { test.run(t, options) })
 		}
@@ -88,7 +88,7 @@ func idleReader(t *testing.T, options poolswap.Options[table]) {
 }
 
 func parkedReader(t *testing.T, options poolswap.Options[table]) {
-	for name, letGo := range map[string]func(*poolswap.Reader[table]){
+	for name, release := range map[string]func(*poolswap.Reader[table]){
 		"Park":  (*poolswap.Reader[table]).Park,
 		"Close": (*poolswap.Reader[table]).Close,
 	} {
@@ -97,13 +97,13 @@ func parkedReader(t *testing.T, options poolswap.Options[table]) {
 		c := poolswap.NewContainer(pool, obj)
 		r := c.NewReader()
 		r.Load()
-		letGo(r)
+		release(r)
 		if refs := pool.Refs(obj); refs != 0 {
 			t.Errorf("%d references after %s", refs, name)
 		}
 		c.Update(&table{value: 2})
 		if s := pool.Stats(); s.Spares != 1 {
-			t.Errorf("after %s an update did not recycle: %+v", name, s)
+			t.Errorf("after %s Update did not recycle: %+v", name, s)
 		}
 		if name == "Park" {
 			if obj := r.Load(); obj.value != 2 {
@@ -129,11 +129,11 @@ func closeTwice(t *testing.T, options poolswap.Options[table]) {
 	if refs := pool.Refs(obj); refs != 0 {
 		t.Errorf("%d references", refs)
 	}
-	c.Update(nil) // panics if anything was released twice
+	c.Update(nil) // panics if the object was released too often
 	pooltest.Settled(t, pool, 0)
 }
 
-func readerChangesHands(t *testing.T, options poolswap.Options[table]) {
+func readerIsPassed(t *testing.T, options poolswap.Options[table]) {
 	pool := newTablePool(options)
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	r := c.NewReader()
@@ -150,10 +150,10 @@ func readerChangesHands(t *testing.T, options poolswap.Options[table]) {
 		}
 	}
 	r.Close()
-	pooltest.Eventually(t, "all but the current one are drained", func() bool { return pool.Stats().Retired == 0 })
+	pooltest.Eventually(t, "all replaced objects are drained", func() bool { return pool.Stats().Retired == 0 })
 }
 
-func objectComesBack(t *testing.T, options poolswap.Options[table]) {
+func recycledObjectIsLoaded(t *testing.T, options poolswap.Options[table]) {
 	pool := newTablePool(options)
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	r := c.NewReader()
@@ -169,7 +169,7 @@ func objectComesBack(t *testing.T, options poolswap.Options[table]) {
 	again.value = 2
 	c.Update(again)
 	if again != first {
-		t.Fatal("the object did not come back")
+		t.Fatal("GetNew did not return the recycled object")
 	}
 	if obj := r.Load(); obj != again || obj.value != 2 || pool.Refs(obj) != 1 {
 		t.Errorf("Load returned %p, value %d, %d references", obj, obj.value, pool.Refs(obj))

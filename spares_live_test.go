@@ -10,18 +10,18 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// TestFewObjectsAreAliveWhateverGOMAXPROCSIs asserts two things about one
-// writer with readers that let go promptly, after each of 3,000 updates.
+// TestFewObjectsAreLiveAtAnyGOMAXPROCS runs one writer and four readers that
+// release promptly, for 3,000 updates.
 //
-// Readers that let go before the next update: never more than 3 objects have
-// come into being. Every step waits for the one before, so a machine that
-// suspends a thread cannot make a reader hold on.
+// Readers in step release before the next update. Then the factory makes at
+// most 3 objects. Every step waits for the previous one, so a suspended thread
+// cannot make a reader hold its object longer.
 //
-// Readers that run freely may be suspended while they hold an object, and then
-// that object is rightly alive. When they have let go and nothing awaits its
-// reset, at most current and the spares are: the discard hook keeps the
-// overflow, which the garbage collector empties in its own time, out of it.
-func TestFewObjectsAreAliveWhateverGOMAXPROCSIs(t *testing.T) {
+// Readers that run freely may be suspended while they hold an object, which is
+// live as long. After they stop and every reset is done, only the current object
+// and the spares are live. The discard hook disables the overflow, where objects
+// would be live until a collection.
+func TestFewObjectsAreLiveAtAnyGOMAXPROCS(t *testing.T) {
 	const updates, most = 3000, 3
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 16} {
@@ -37,7 +37,7 @@ func TestFewObjectsAreAliveWhateverGOMAXPROCSIs(t *testing.T) {
 					c.Update(c.GetNew())
 					readers.step() // each releases
 					if s := pooltest.Settled(t, pool.Pool, 0); s.Live > most {
-						t.Fatalf("%d objects are alive: %+v", s.Live, s)
+						t.Fatalf("%d objects are live: %+v", s.Live, s)
 					}
 				}
 				if s := pool.Stats(); pool.made > most || s.Drained != updates || s.SlowChecks != 4*updates {
@@ -48,17 +48,17 @@ func TestFewObjectsAreAliveWhateverGOMAXPROCSIs(t *testing.T) {
 				options.Discard = func(*table) {}
 				pool := newCounting(options)
 				c := poolswap.NewContainer(pool.Pool, pool.Get())
-				var stop sync.WaitGroup
+				var readers sync.WaitGroup
 				done := make(chan struct{})
 				for range 4 {
-					stop.Go(func() {
+					readers.Go(func() {
 						for {
 							select {
 							case <-done:
 								return
 							default:
 								c.WithAcquire(func(*table) {})
-								runtime.Gosched() // or with one P the writer waits long for its turn
+								runtime.Gosched() // with one P the writer would wait long for its turn
 							}
 						}
 					})
@@ -68,17 +68,17 @@ func TestFewObjectsAreAliveWhateverGOMAXPROCSIs(t *testing.T) {
 					runtime.Gosched()
 				}
 				close(done)
-				stop.Wait()
+				readers.Wait()
 				if s := pooltest.Settled(t, pool.Pool, 0); s.Live > most || s.Updates != updates+1 {
-					t.Errorf("%d objects are alive: %+v", s.Live, s)
+					t.Errorf("%d objects are live: %+v", s.Live, s)
 				}
 			})
 		})
 	}
 }
 
-// steppedReaders acquire at one step and release at the next, each on a
-// goroutine of its own.
+// steppedReaders are goroutines that acquire at one step and release at the
+// next.
 type steppedReaders struct {
 	start, done []chan struct{}
 }
@@ -104,7 +104,7 @@ func startSteppedReaders(c *poolswap.Container[table, *table], n int) *steppedRe
 	return r
 }
 
-// step lets all readers take their step at once and waits for all of them.
+// step starts a step of all readers at once and waits until all are done.
 func (r *steppedReaders) step() {
 	for _, start := range r.start {
 		start <- struct{}{}

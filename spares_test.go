@@ -14,7 +14,7 @@ import (
 // counting is a pool that counts the calls of its factory.
 type counting struct {
 	*poolswap.Pool[table, *table]
-	made int // written by whoever calls Get, which is the test alone
+	made int // by Get, which only one goroutine calls
 }
 
 func newCounting(options poolswap.Options[table]) *counting {
@@ -45,7 +45,7 @@ func TestSparesAreLastInFirstOut(t *testing.T) {
 	pool.releaseAll(objs)
 	for i := len(objs) - 1; i >= 0; i-- {
 		if obj := pool.Get(); obj != objs[i] {
-			t.Errorf("got %p, want %p, the %d. to come back", obj, objs[i], i+1)
+			t.Errorf("got %p, want %p, which was released as number %d", obj, objs[i], i+1)
 		}
 	}
 }
@@ -70,22 +70,22 @@ func TestSparesAreBounded(t *testing.T) {
 			if s.Spares != test.want || s.Live != test.want || len(discarded) != 8-test.want {
 				t.Errorf("%d discarded, %+v", len(discarded), s)
 			}
-			for i, obj := range discarded { // the first to come fill the spares, the others leave
+			for i, obj := range discarded { // the first to be released are the spares
 				if obj != objs[test.want+i] {
-					t.Errorf("discard %d was of the wrong object", i)
+					t.Errorf("discard %d received the wrong object", i)
 				}
 			}
 		})
 	}
 }
 
-func TestWithoutADiscardHookTheSurplusOverflowsUntilCollected(t *testing.T) {
+func TestWithoutADiscardHookTheOverflowKeepsObjectsUntilCollected(t *testing.T) {
 	pool := newCounting(poolswap.Options[table]{Spares: 1})
 	pool.releaseAll(pool.getMany(8))
 	if s := pool.Stats(); s.Live != 8 || s.Spares != 1 || s.Discarded != 0 {
 		t.Errorf("before a collection: %+v", s)
 	}
-	pooltest.Eventually(t, "the collector has taken the overflow", func() bool {
+	pooltest.Eventually(t, "the overflow is collected", func() bool {
 		runtime.GC()
 		return pool.Stats().Live == 1
 	})
@@ -98,12 +98,12 @@ func TestNoSparesKeepsNothing(t *testing.T) {
 	pool := newCounting(poolswap.Options[table]{Spares: poolswap.NoSpares})
 	pool.releaseAll(pool.getMany(3))
 	if s := pool.Stats(); s.Live != 0 || s.Discarded != 3 {
-		t.Errorf("after three objects came back: %+v", s)
+		t.Errorf("after three releases: %+v", s)
 	}
 }
 
-// TestNoSparesReusesNothing has readers drain the objects: those await the
-// sweeper, and a Get must not take one out of its hands to use it again.
+// TestNoSparesReusesNothing has readers drain the objects, so that they wait for
+// the sweeper on the dirty list. Get must not take one from there.
 func TestNoSparesReusesNothing(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.Spares = poolswap.NoSpares
@@ -147,7 +147,7 @@ func TestMoreFreeObjectsThanSpares(t *testing.T) {
 	}
 	writers.Wait()
 	if s := pool.Stats(); s.Spares != poolswap.DefaultSpares {
-		t.Errorf("after all came back: %+v", s)
+		t.Errorf("after all releases: %+v", s)
 	}
 }
 
@@ -173,7 +173,7 @@ func TestTrimDropsTheSpares(t *testing.T) {
 				t.Errorf("the hook was called %d times", discarded)
 			}
 			if held.value != 1 {
-				t.Error("an object that is held was touched")
+				t.Error("Trim changed an object that is held")
 			}
 			c.Release(held)
 			pool.Release(inHand)
@@ -184,7 +184,7 @@ func TestTrimDropsTheSpares(t *testing.T) {
 	}
 }
 
-func TestADiscardedObjectMayComeBackByUpdate(t *testing.T) {
+func TestADiscardedObjectMayBePublishedAgain(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
@@ -206,10 +206,9 @@ func TestADiscardedObjectMayComeBackByUpdate(t *testing.T) {
 	})
 }
 
-// TestAWarmPoolNeverCallsItsFactory updates with 0 to 3 garbage collections
-// between two updates, drained by the writer and drained by a reader. In the
-// second case the writer waits for the sweeper, as writers do that are not in
-// a hurry.
+// TestAWarmPoolNeverCallsItsFactory runs 0 to 3 garbage collections between two
+// updates. Either the writer drains the old object, or a reader does and the
+// writer waits for the sweeper.
 func TestAWarmPoolNeverCallsItsFactory(t *testing.T) {
 	for collections := range 4 {
 		for _, byReader := range []bool{false, true} {
@@ -226,7 +225,7 @@ func TestAWarmPoolNeverCallsItsFactory(t *testing.T) {
 					pooltest.Settled(t, pool.Pool, 0)
 				}
 			}
-			update() // brings the second object into being
+			update() // makes the second object
 			warm := pool.made
 			for range 100 {
 				update()
@@ -241,10 +240,10 @@ func TestAWarmPoolNeverCallsItsFactory(t *testing.T) {
 	}
 }
 
-// TestAWriterInAHurryNeedsThreeObjects does not wait for the sweeper. Then one
-// object is current, one may be in the sweeper's hands, and the third is free,
-// so that Get must find it.
-func TestAWriterInAHurryNeedsThreeObjects(t *testing.T) {
+// TestAFastWriterNeedsThreeObjects does not wait for the sweeper. One object is
+// current, and the sweeper may own another, so the third is free and Get must
+// find it.
+func TestAFastWriterNeedsThreeObjects(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newCounting(options)
 		c := poolswap.NewContainer(pool.Pool, pool.Get())

@@ -11,8 +11,8 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// TestStatsFollowEachObject leads objects through their lives and compares all
-// accounts after each step.
+// TestStatsFollowEachObject takes objects through every phase and compares all
+// stats after each step.
 func TestStatsFollowEachObject(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		refuse := false
@@ -45,7 +45,7 @@ func TestStatsFollowEachObject(t *testing.T) {
 			c.Release(old)
 			want.LateReleases, want.SlowChecks = 1, 1
 		})
-		step("the last Release of it", func() {
+		step("its last Release", func() {
 			c.Release(old)
 			pooltest.Settled(t, pool, 0)
 			want.LateReleases, want.SlowChecks = 2, 2
@@ -53,8 +53,8 @@ func TestStatsFollowEachObject(t *testing.T) {
 		})
 		step("a Release of the current object", func() { c.Release(c.Acquire()) })
 		step("Get of the spare", func() { next = pool.Get(); want.Spares = 0 })
-		step("Update that drains", func() { c.Update(next); want.Updates, want.Drained, want.Spares = 3, 2, 1 })
-		step("Update that drains, refused by reset", func() {
+		step("an Update that drains", func() { c.Update(next); want.Updates, want.Drained, want.Spares = 3, 2, 1 })
+		step("an Update that drains an object that reset refuses", func() {
 			refuse = true
 			c.Update(nil)
 			want.Current, want.Drained, want.Discarded, want.Live = 0, 3, 1, 1
@@ -88,8 +88,8 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 	}
 }
 
-// TestStatsNeverShowANegativeNumber asks while everything is under way.
-func TestStatsNeverShowANegativeNumber(t *testing.T) {
+// TestStatsAreNeverNegative reads the stats while objects change their phase.
+func TestStatsAreNeverNegative(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{})
@@ -105,8 +105,8 @@ func TestStatsNeverShowANegativeNumber(t *testing.T) {
 		}
 		stopped := make(chan struct{})
 		go func() { workers.Wait(); close(stopped) }()
-		asked := 0
-		for running := true; running; asked++ {
+		calls := 0
+		for running := true; running; calls++ {
 			select {
 			case <-stopped:
 				running = false
@@ -114,7 +114,7 @@ func TestStatsNeverShowANegativeNumber(t *testing.T) {
 			}
 			s := pool.Stats()
 			if s.Live < 0 || s.Current < 0 || s.Retired < 0 || s.PendingReset < 0 || s.Spares < 0 {
-				t.Fatalf("asked %d times: %+v", asked, s)
+				t.Fatalf("after %d calls: %+v", calls, s)
 			}
 		}
 		if s := pool.Stats(); s.Updates != 6001 || s.Current != 1 || s.Retired != 0 {
