@@ -7,8 +7,8 @@ import (
 	"github.com/poolswap/poolswap/internal/refcount"
 )
 
-// These tests drive the engine through package poolswap, as users do, and look
-// at it from below. The public types begin with the engine's, which
+// These tests use the engine through package poolswap, as users do, and inspect
+// it from inside. The public types begin with the engine's types, which
 // TestThePublicTypesBeginWithTheEngines checks.
 
 // slotOf returns the engine's part of a container.

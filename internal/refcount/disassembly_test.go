@@ -21,7 +21,7 @@ type instruction struct {
 	args    string
 }
 
-// disassemble returns the instructions of functions of a program, by name.
+// disassemble returns the instructions of functions of a program, by function.
 func disassemble(t *testing.T, program string, functions ...string) map[string][]instruction {
 	t.Helper()
 	quoted := make([]string, len(functions))
@@ -55,46 +55,46 @@ func disassemble(t *testing.T, program string, functions ...string) map[string][
 	return listing
 }
 
-// straightWays returns every way through a function that returns, calls
-// nothing, and changes memory only by increments without a LOCK.
-func straightWays(code []instruction) (ways [][]instruction) {
+// plainPaths returns every path through a function that counts, returns, calls
+// nothing, and has no instruction with a LOCK.
+func plainPaths(code []instruction) (paths [][]instruction) {
 	at := map[string]int{}
 	for i, in := range code {
 		at[in.address] = i
 	}
-	var walk func(i int, way []instruction)
-	walk = func(i int, way []instruction) {
+	var walk func(i int, path []instruction)
+	walk = func(i int, path []instruction) {
 		for ; i < len(code); i++ {
 			in := code[i]
-			way = append(way, in)
+			path = append(path, in)
 			target, inside := at[in.args]
 			switch {
 			case in.locked, in.op == "CALL", in.op == "JMP" && !inside:
-				return // another way, or into another function
+				return // not a plain path
 			case in.op == "RET":
-				if slices.ContainsFunc(way, instruction.counts) {
-					ways = append(ways, slices.Clone(way))
+				if slices.ContainsFunc(path, instruction.counts) {
+					paths = append(paths, slices.Clone(path))
 				}
 				return
 			case in.op == "JMP":
 				i = target - 1
 			case strings.HasPrefix(in.op, "J"):
-				walk(target, slices.Clone(way))
+				walk(target, slices.Clone(path))
 			}
 		}
 	}
 	walk(0, nil)
-	return ways
+	return paths
 }
 
-// memory matches an operand in memory, and finds its base.
+// memory matches an operand in memory. Its second group is the base register.
 var memory = regexp.MustCompile(`(-?0x[0-9a-f]+|0)\((\w+)\)(\(\w+\*\d\))?`)
 
 // counts reports whether the instruction increments a word in memory.
 func (in instruction) counts() bool { return in.op == "INCQ" && memory.MatchString(in.args) }
 
-// reads returns the operand in memory that the instruction reads, if any, but
-// not one on the stack.
+// reads returns the operand in memory that the instruction reads, or "". The
+// stack does not count.
 func (in instruction) reads() string {
 	operand := memory.FindStringSubmatch(in.args)
 	store := in.op[0] == 'M' && operand != nil && strings.HasSuffix(in.args, operand[0])
@@ -104,9 +104,9 @@ func (in instruction) reads() string {
 	return operand[0]
 }
 
-func reads(way []instruction) map[string]bool {
+func reads(path []instruction) map[string]bool {
 	all := map[string]bool{}
-	for _, in := range way {
+	for _, in := range path {
 		if operand := in.reads(); operand != "" {
 			all[operand] = true
 		}
@@ -123,21 +123,21 @@ const (
 	slowCheck   = engine + ".(*Object).slowCheck"
 )
 
-// TestThePlainCountStandsBetweenTheLoads looks at every way through the
-// assembly that counts plainly.
-func TestThePlainCountStandsBetweenTheLoads(t *testing.T) {
+// TestThePlainIncrementIsBetweenTheLoads checks every path through the assembly
+// that counts plainly.
+func TestThePlainIncrementIsBetweenTheLoads(t *testing.T) {
 	program, _ := buildCaller(t)
 	listing := disassemble(t, program, fastAcquire, fastRelease)
 	for _, name := range []string{fastAcquire, fastRelease} {
-		ways := straightWays(listing[name])
-		if len(ways) == 0 {
-			t.Errorf("%s: no way through %d instructions counts without a LOCK", name, len(listing[name]))
+		paths := plainPaths(listing[name])
+		if len(paths) == 0 {
+			t.Errorf("%s: no path through %d instructions counts without a LOCK", name, len(listing[name]))
 		}
-		for _, way := range ways {
-			i := slices.IndexFunc(way, instruction.counts)
-			before, after := reads(way[:i]), reads(way[i+1:])
-			if slices.ContainsFunc(way[i+1:], instruction.counts) {
-				t.Errorf("%s: a straight way counts twice: %v", name, way)
+		for _, path := range paths {
+			i := slices.IndexFunc(path, instruction.counts)
+			before, after := reads(path[:i]), reads(path[i+1:])
+			if slices.ContainsFunc(path[i+1:], instruction.counts) {
+				t.Errorf("%s: a path counts twice: %v", name, path)
 			}
 			switch name {
 			case fastAcquire: // current is read, counted on, and read again
@@ -146,43 +146,43 @@ func TestThePlainCountStandsBetweenTheLoads(t *testing.T) {
 					again = again || before[operand]
 				}
 				if !again {
-					t.Errorf("%s: what is read after the increment, %v, was not read before it: %v", name, after, before)
+					t.Errorf("%s: reads %v after the increment, but none of them before it: %v", name, after, before)
 				}
-			case fastRelease: // the state, first in the counters, is read after counting
-				base := memory.FindStringSubmatch(way[i].args)[2]
+			case fastRelease: // the state, first in the counters, is read after the increment
+				base := memory.FindStringSubmatch(path[i].args)[2]
 				if !after["0("+base+")"] {
-					t.Errorf("%s: after the increment the state, 0(%s), is not among what is read: %v", name, base, after)
+					t.Errorf("%s: does not read the state, 0(%s), after the increment: %v", name, base, after)
 				}
 			}
 		}
 	}
 }
 
-// TestOnlyTheAssemblyIncrementsPlainly: what the Go methods add to a counter
-// they add atomically, so none of their accesses is a data race.
+// TestOnlyTheAssemblyIncrementsPlainly: the Go methods add to counters
+// atomically, so none of their accesses is a data race.
 func TestOnlyTheAssemblyIncrementsPlainly(t *testing.T) {
 	program, _ := buildCaller(t)
 	for name, code := range disassemble(t, program, slowAcquire, slowRelease) {
 		locked := 0
 		for _, in := range code {
 			if in.counts() && !in.locked {
-				t.Errorf("%s increments plainly: %v", name, in)
+				t.Errorf("%s has a plain increment: %v", name, in)
 			}
 			if in.locked && strings.HasPrefix(in.op, "XADD") {
 				locked++
 			}
 		}
 		if locked == 0 {
-			t.Errorf("%s adds nothing atomically: %v", name, code)
+			t.Errorf("%s has no atomic add: %v", name, code)
 		}
 	}
 }
 
-// TestAReadIsOneCallDeep: a caller of Acquire and Release calls one function of
-// the library for each, and these call none.
+// TestAReadIsOneCallDeep: Acquire and Release each compile to one call of a
+// function of the library, which calls no other function.
 func TestAReadIsOneCallDeep(t *testing.T) {
 	if !refcount.UsesAsm() {
-		pooltest.Skip(t, "this version of Go is not understood by the assembly, and reads call the runtime")
+		pooltest.Skip(t, "the assembly does not support this version of Go, so reads call the runtime")
 	}
 	program, _ := buildCaller(t)
 	listing := disassemble(t, program, "main.AcquireRelease", fastAcquire, fastRelease)
@@ -207,11 +207,11 @@ func TestAReadIsOneCallDeep(t *testing.T) {
 	}
 }
 
-// fence is how a processor's full fence on a word of the stack looks.
+// fence describes the instructions of a full fence on a word of the stack.
 type fence struct {
 	arch   string
-	stack  *regexp.Regexp // takes the address of a word of the stack, in a register
-	locked *regexp.Regexp // changes the word at a register, or at an offset from it, as a fence does
+	stack  *regexp.Regexp // loads the address of a word of the stack into a register
+	locked *regexp.Regexp // changes the word that a register points to, as a fence does
 }
 
 var fences = []fence{
@@ -219,8 +219,8 @@ var fences = []fence{
 	{"arm64", regexp.MustCompile(`^ADD \$\d+, RSP, (\w+)$`), regexp.MustCompile(`^STLXRW? \w+, \((\w+)\), \w+$`)},
 }
 
-// before returns how many fences there are before the call of a function.
-// Locked instructions on other memory do not count.
+// before returns how many fences precede the call of a function. Locked
+// instructions on other memory do not count.
 func (f fence) before(function string, code []instruction) (found int, called bool) {
 	stack := map[string]bool{"SP": true, "RSP": true}
 	for _, in := range code {
@@ -235,7 +235,7 @@ func (f fence) before(function string, code []instruction) (found int, called bo
 			found++
 		}
 		if written := in.args[strings.LastIndex(in.args, " ")+1:]; !strings.HasSuffix(written, "SP") {
-			delete(stack, written) // the address of something else by now
+			delete(stack, written) // the register is overwritten
 		}
 		if match := f.stack.FindStringSubmatch(text); match != nil {
 			stack[match[1]] = true
@@ -244,16 +244,16 @@ func (f fence) before(function string, code []instruction) (found int, called bo
 	return found, false
 }
 
-// TestASlowCheckFencesBeforeItLooks: (C1) is in the machine code, and before
-// (C2). No run shows it missing, because a statistic before it happens to be
-// counted with a locked instruction.
-func TestASlowCheckFencesBeforeItLooks(t *testing.T) {
+// TestASlowCheckFencesBeforeItReads: the machine code has (C1), before (C2). No
+// run fails without it, because the stats before it happen to be counted with
+// a locked instruction.
+func TestASlowCheckFencesBeforeItReads(t *testing.T) {
 	for _, f := range fences {
 		t.Run(f.arch, func(t *testing.T) {
 			program, _ := buildCaller(t, "GOARCH="+f.arch, "GOARM64=v8.0")
 			code := disassemble(t, program, slowCheck)[slowCheck]
 			if found, called := f.before(engine+".(*Object).reclaim", code); found != 1 || !called {
-				t.Errorf("%d fences, and then a look at the object: %v; want 1 and true, in %v", found, called, code)
+				t.Errorf("%d fences before the call of reclaim, which was found: %t; want 1 and true, in %v", found, called, code)
 			}
 		})
 	}

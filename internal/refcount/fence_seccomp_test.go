@@ -14,9 +14,9 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// TestMembarrierForbiddenByTheKernel runs in processes of its own under a
-// seccomp filter that refuses membarrier, as some sandboxes do: from the start,
-// or from some moment on.
+// TestMembarrierForbiddenByTheKernel runs in child processes under a seccomp
+// filter that refuses membarrier, as some sandboxes do: from the start, or
+// later.
 func TestMembarrierForbiddenByTheKernel(t *testing.T) {
 	switch pooltest.InChild() {
 	case "from the start":
@@ -40,11 +40,11 @@ func TestMembarrierForbiddenByTheKernel(t *testing.T) {
 	}
 }
 
-// forbidMembarrier makes the kernel answer EPERM to membarrier on all threads
-// of this process, for good.
+// forbidMembarrier makes membarrier return EPERM on all threads of this process,
+// permanently.
 func forbidMembarrier(t *testing.T) {
 	const (
-		membarrier        = 324 // the number of the call
+		membarrier        = 324 // system call number
 		seccomp           = 317
 		setNoNewPrivs     = 38 // prctl
 		setModeFilter     = 1  // seccomp
@@ -77,11 +77,7 @@ func forbidMembarrier(t *testing.T) {
 func forbiddenFromTheStart(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewContainer(pool, &table{value: 1})
-	for range 100 {
-		old := c.Acquire()
-		c.Update(c.GetNew())
-		c.Release(old)
-	}
+	drainByReader(c, 100)
 	if s := pooltest.Settled(t, pool, 0); s.Counting != "portable" || s.Abandoned != 0 || s.Drained != 100 {
 		t.Errorf("%+v", s)
 	}
@@ -92,21 +88,17 @@ func forbiddenLater(t *testing.T) {
 	var reports pooltest.Reports
 	pool := newTablePool(poolswap.Options[table]{Report: reports.Report})
 	c := poolswap.NewContainer(pool, &table{value: 1})
-	c.Update(c.GetNew()) // with a fence that works
+	c.Update(c.GetNew()) // the fence still works
 	if s := pool.Stats(); s.Abandoned != 0 || s.Drained != 1 || s.Spares != 1 {
 		t.Errorf("before: %+v", s)
 	}
 	forbidMembarrier(t)
-	for range 100 {
-		old := c.Acquire()
-		c.Update(c.GetNew())
-		c.Release(old)
-	}
+	drainByReader(c, 100)
 	s := pooltest.Settled(t, pool, 0)
 	if s.Counting != "portable" || s.Abandoned != 2 || s.Retired != 0 || stripe.Asymmetric() {
 		t.Errorf("after: %+v", s)
 	}
-	if told := reports.String(); strings.Count(told, syscall.EPERM.Error()) != 2 {
-		t.Errorf("told %q", told)
+	if text := reports.String(); strings.Count(text, syscall.EPERM.Error()) != 2 {
+		t.Errorf("reported %q", text)
 	}
 }

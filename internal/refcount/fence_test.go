@@ -12,7 +12,7 @@ import (
 
 var errFence = errors.New("operation not permitted")
 
-// needAsymmetric skips a test that means nothing where there is no membarrier.
+// needAsymmetric skips a test that needs membarrier.
 func needAsymmetric(t *testing.T) {
 	t.Helper()
 	if !stripe.Asymmetric() {
@@ -20,9 +20,9 @@ func needAsymmetric(t *testing.T) {
 	}
 }
 
-// TestAFenceThatBeginsToFail lets membarrier fail while objects that were
-// counted plainly are current, held, spare and new.
-func TestAFenceThatBeginsToFail(t *testing.T) {
+// TestMembarrierStartsToFail lets membarrier fail while plainly counted objects
+// are current, held and private.
+func TestMembarrierStartsToFail(t *testing.T) {
 	needAsymmetric(t)
 	var reports pooltest.Reports
 	resets := map[*table]int{}
@@ -31,8 +31,8 @@ func TestAFenceThatBeginsToFail(t *testing.T) {
 		func() *table { return new(table) },
 		func(obj *table) bool { resets[obj]++; obj.value = 0; return true },
 		options)
-	if way := pool.Stats().Counting; way != "asymmetric" {
-		t.Fatalf("before the failure objects are counted %s", way)
+	if mode := pool.Stats().Counting; mode != "asymmetric" {
+		t.Fatalf("before the failure the counting mode is %s", mode)
 	}
 	current := &table{value: 1}
 	c := poolswap.NewContainer(pool, current)
@@ -42,7 +42,7 @@ func TestAFenceThatBeginsToFail(t *testing.T) {
 
 	defer stripe.FailMembarrier(errFence)()
 
-	// The object that retires is abandoned, and its reader is none the wiser.
+	// The retired object is abandoned, and its reader is not affected.
 	c.Update(plain)
 	if s := pool.Stats(); s.Abandoned != 1 || s.Lost != 1 || s.Retired != 0 || s.Live != 1 || s.Counting != "portable" {
 		t.Errorf("after the failure: %+v", s)
@@ -51,16 +51,16 @@ func TestAFenceThatBeginsToFail(t *testing.T) {
 		t.Error("the abandoned object was recycled under its reader")
 	}
 	c.Release(held)
-	told := reports.All()
-	if len(told) != 1 || !errors.Is(told[0], errFence) ||
-		!strings.HasPrefix(told[0].Error(), "poolswap: membarrier failed: a *refcount_test.table is left to the garbage collector") {
-		t.Errorf("told %q", told)
+	reported := reports.All()
+	if len(reported) != 1 || !errors.Is(reported[0], errFence) ||
+		!strings.HasPrefix(reported[0].Error(), "poolswap: membarrier failed: a *refcount_test.table is left to the garbage collector") {
+		t.Errorf("reported %q", reported)
 	}
 	pooltest.WantPanic(t, "poolswap: Update of a *refcount_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [generation 0, acquired 1 times, released 1 times]",
 		func() { c.Update(held) })
 
-	// The other plain object goes the same way when it retires. From then on
-	// all objects are portable and recycled as ever.
+	// The other plain object is abandoned too when it retires. All later objects
+	// are portable and are recycled.
 	for value := 3; value < 100; value++ {
 		obj := c.Acquire()
 		if obj.value != value-1 {
@@ -68,7 +68,7 @@ func TestAFenceThatBeginsToFail(t *testing.T) {
 		}
 		next := c.GetNew()
 		if next == current || next == plain {
-			t.Fatal("an abandoned object was handed out again")
+			t.Fatal("GetNew returned an abandoned object")
 		}
 		next.value = value
 		c.Update(next)
@@ -77,35 +77,32 @@ func TestAFenceThatBeginsToFail(t *testing.T) {
 	}
 	s := pooltest.Settled(t, pool, 0)
 	if s.Abandoned != 2 || s.Lost != 2 || s.Live != 2 || s.Created != 3 || len(reports.All()) != 2 {
-		t.Errorf("in the end, told %d times: %+v", len(reports.All()), s)
+		t.Errorf("in the end, after %d reports: %+v", len(reports.All()), s)
 	}
 	if resets[current]+resets[plain] != 0 {
 		t.Errorf("abandoned objects were reset: %d and %d times", resets[current], resets[plain])
 	}
 }
 
-// TestAFenceThatRecovers: the objects that the failure met stay abandoned, and
-// new ones are counted as before it.
-func TestAFenceThatRecovers(t *testing.T) {
+// TestMembarrierRecovers: objects that retired during the failure stay
+// abandoned, and new objects are counted plainly again.
+func TestMembarrierRecovers(t *testing.T) {
 	needAsymmetric(t)
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	restore := stripe.FailMembarrier(errFence)
 	c.Update(&table{value: 2})
 	restore()
-	for range 10 {
-		old := c.Acquire()
-		c.Update(c.GetNew())
-		c.Release(old)
-	}
+	drainByReader(c, 10)
 	if s := pooltest.Settled(t, pool, 0); s.Abandoned != 1 || s.Retired != 0 || s.Counting != "asymmetric" {
 		t.Errorf("%+v", s)
 	}
 }
 
-// TestAFailedFenceWithReadersLettingGo releases from several goroutines what
-// the failure abandons: nobody may find a phase that nobody expects.
-func TestAFailedFenceWithReadersLettingGo(t *testing.T) {
+// TestReadersReleaseWhileMembarrierFails releases an object on several
+// goroutines while the failure abandons it. No Release may panic because it
+// found the object in an unexpected phase.
+func TestReadersReleaseWhileMembarrierFails(t *testing.T) {
 	needAsymmetric(t)
 	for range 200 {
 		pool := newTablePool(poolswap.Options[table]{})
@@ -134,32 +131,15 @@ func TestAFailedFenceWithReadersLettingGo(t *testing.T) {
 	}
 }
 
-// TestThePortableWayNeedsNoFence: where it is forced, a failing membarrier is
-// nobody's concern.
-func TestThePortableWayNeedsNoFence(t *testing.T) {
+// TestPortableCountersNeedNoMembarrier: with Options.Portable a failure of
+// membarrier has no effect.
+func TestPortableCountersNeedNoMembarrier(t *testing.T) {
 	defer stripe.FailMembarrier(errFence)()
 	var reports pooltest.Reports
 	pool := newTablePool(poolswap.Options[table]{Portable: true, Report: reports.Report})
 	c := poolswap.NewContainer(pool, &table{value: 1})
-	for range 10 {
-		old := c.Acquire()
-		c.Update(c.GetNew())
-		c.Release(old)
-	}
+	drainByReader(c, 10)
 	if s := pooltest.Settled(t, pool, 0); s.Abandoned != 0 || s.Lost != 0 || s.Drained != 10 || len(reports.All()) != 0 {
-		t.Errorf("told %q, %+v", reports.String(), s)
-	}
-}
-
-func TestStatsTellWhichWayObjectsAreCounted(t *testing.T) {
-	if way := newTablePool(poolswap.Options[table]{Portable: true}).Stats().Counting; way != "portable" {
-		t.Errorf("with Options.Portable: %s", way)
-	}
-	want := "portable"
-	if stripe.Asymmetric() {
-		want = "asymmetric"
-	}
-	if way := newTablePool(poolswap.Options[table]{}).Stats().Counting; way != want {
-		t.Errorf("%s, want %s", way, want)
+		t.Errorf("reported %q, %+v", reports.String(), s)
 	}
 }

@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-// buildCaller compiles the program that reads in every way, and returns where
-// it is and what the compiler said of its decisions. settings are flags of the
-// build, and variables of its environment.
+// buildCaller compiles the program in testdata/inline, which calls every read,
+// and returns its path and the compiler's report of its decisions. A setting is
+// a flag of the build or a variable of its environment.
 func buildCaller(t *testing.T, settings ...string) (program, decisions string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "caller")
@@ -33,9 +33,9 @@ func buildCaller(t *testing.T, settings ...string) (program, decisions string) {
 	return program, string(output)
 }
 
-// TestReadsInline looks into the compiler's decisions: Acquire and Release cost
-// their callers one call each, Load of what is held costs none, and a function
-// given to WithAcquire stays on the stack.
+// TestReadsInline checks the compiler's decisions: Acquire and Release cost
+// their callers one call each, Load of a held object costs none, and a closure
+// passed to WithAcquire stays on the stack.
 func TestReadsInline(t *testing.T) {
 	_, decisions := buildCaller(t)
 	const caller, container = `(?m)^testdata/inline/caller\.go:\d+:\d+: `, `(?m)^\S*container\.go:\d+:\d+: `
@@ -46,12 +46,12 @@ func TestReadsInline(t *testing.T) {
 		"Release in WithAcquire":                container + `inlining call to poolswap\.\(\*Container\[.*\]\)\.Release$`,
 		"the closure of WithAcquire, no escape": caller + `func literal does not escape$`,
 	}
-	if bits.UintSize == 64 { // where an atomic load is an intrinsic to the inliner; with 32 bits it counts as a call
+	if bits.UintSize == 64 { // with 32 bits the inliner counts an atomic load as a call
 		wants["Load in its caller"] = caller + `inlining call to poolswap\.\(\*Reader\[.*\]\)\.Load$`
 	}
 	for what, want := range wants {
 		if !regexp.MustCompile(want).MatchString(decisions) {
-			t.Errorf("the compiler did not decide for: %s", what)
+			t.Errorf("the compiler's report lacks: %s", what)
 		}
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"testing"
 )
 
-// labelForm is how a step of the protocol is named, everywhere.
+// labelForm matches the label of a step of the protocol.
 var labelForm = regexp.MustCompile(`\([ABCGKLNPRSTU][0-9]\)`)
 
-// argument matches the first line of a paragraph that discharges a step: its
-// label, what it is, and why it is sound.
+// argument matches the first line of a comment that argues why a step is sound:
+// it begins with the label.
 var argument = regexp.MustCompile(`(?m)^\s*// \([A-Z][0-9]\) [A-Z].*$`)
 
-// TestEveryStepIsArguedAndModelled compares the labels of statements with those
-// of the paragraphs beside them and with the actions of the model: its
-// statements, not remarks nor planted bugs. What the model leaves out stands in
-// a table of its README, under its label.
+// TestEveryStepIsArguedAndModelled compares the labels of statements with the
+// labels of the arguments beside them and of the model's statements. Comments
+// and planted bugs of the model do not count. A table in the model's README
+// lists the steps that it leaves out.
 func TestEveryStepIsArguedAndModelled(t *testing.T) {
 	step := regexp.MustCompile(`(?m)^\s*[^\s/].*// \([A-Z][0-9]\).*$`)
 	steps := labels(t, step, "*.go", "*.s")
@@ -28,26 +28,26 @@ func TestEveryStepIsArguedAndModelled(t *testing.T) {
 		t.Fatalf("only %d labels in the sources: %v", len(steps), steps)
 	}
 	if argued := labels(t, argument, "*.go"); !slices.Equal(steps, argued) {
-		t.Errorf("labels of statements: %v\nof paragraphs that argue: %v", steps, argued)
+		t.Errorf("labels of statements: %v\nof arguments: %v", steps, argued)
 	}
 	statement := regexp.MustCompile(`(?m)^[ \t]*[^ \t/*#].*/\*.*$`)
 	modelled := labels(t, statement, "../../model/*.pml")
 	row := regexp.MustCompile(`(?m)^\| \([A-Z][0-9]\) \|`)
-	left := labels(t, row, "../../model/README.md")
-	if both := slices.Sorted(slices.Values(slices.Concat(modelled, left))); !slices.Equal(steps, both) {
-		t.Errorf("labels in the sources: %v\nin the model: %v\nand said to be left out of it: %v", steps, modelled, left)
+	omitted := labels(t, row, "../../model/README.md")
+	if both := slices.Sorted(slices.Values(slices.Concat(modelled, omitted))); !slices.Equal(steps, both) {
+		t.Errorf("labels in the sources: %v\nin the model: %v\nlisted as omitted: %v", steps, modelled, omitted)
 	}
-	if len(left) > 5 {
-		t.Errorf("the model leaves out %v", left)
+	if len(omitted) > 5 {
+		t.Errorf("the model omits too much: %v", omitted)
 	}
 	for _, label := range labels(t, nil, "../../docs/*.md", "*.go", "*.s") {
 		if !slices.Contains(steps, label) {
-			t.Errorf("%s is spoken of, and no step has this label", label)
+			t.Errorf("%s is mentioned, but no step has this label", label)
 		}
 	}
 }
 
-// TestEveryStepIsArguedOnce: two paragraphs under one label would drift apart.
+// TestEveryStepIsArguedOnce: two arguments for one step would drift apart.
 func TestEveryStepIsArguedOnce(t *testing.T) {
 	seen := map[string]string{}
 	for _, file := range sources(t, "*.go") {
@@ -61,8 +61,8 @@ func TestEveryStepIsArguedOnce(t *testing.T) {
 	}
 }
 
-// TestEveryTransitionHasALabel: what writes a word of the protocol, in whatever
-// file, says which step it is.
+// TestEveryTransitionHasALabel: every statement that writes a word of the
+// protocol carries the label of its step.
 func TestEveryTransitionHasALabel(t *testing.T) {
 	transition := regexp.MustCompile(`(?m)^.*(\.(Store|Swap|CompareAndSwap)|\blive\.Add)\(.*$`)
 	const closed = "s.current.Store(new(Object))" // of Closed, at start-up
@@ -81,7 +81,8 @@ func TestEveryTransitionHasALabel(t *testing.T) {
 	}
 }
 
-// TestTheAssemblyTakesTheStepsOfTheMethods compares the order of the labels.
+// TestTheAssemblyTakesTheStepsOfTheMethods checks the order of the labels in
+// the assembly.
 func TestTheAssemblyTakesTheStepsOfTheMethods(t *testing.T) {
 	assembly := read(t, "read_amd64.s")
 	acquire, release, ok := strings.Cut(assembly, "TEXT ·Release")
@@ -98,7 +99,7 @@ func TestTheAssemblyTakesTheStepsOfTheMethods(t *testing.T) {
 	}
 }
 
-// sources returns the files that match one of the globs and are no tests.
+// sources returns the files that match one of the globs, without tests.
 func sources(t *testing.T, globs ...string) (files []string) {
 	t.Helper()
 	for _, glob := range globs {
@@ -111,8 +112,8 @@ func sources(t *testing.T, globs ...string) (files []string) {
 	return files
 }
 
-// labels returns those in the files, sorted, each once; with within, only those
-// in what it matches.
+// labels returns the labels in the files, sorted, each once. If within is set,
+// only the text that it matches counts.
 func labels(t *testing.T, within *regexp.Regexp, globs ...string) []string {
 	t.Helper()
 	found := make(map[string]bool)

@@ -39,8 +39,8 @@ func TestACopiedContainerOrPoolIsRefused(t *testing.T) {
 	})
 }
 
-// TestAnObjectInTwoContainersIsRetiredOnce is what stands between a forged
-// container and one object in two writers' hands.
+// TestAnObjectInTwoContainersIsRetiredOnce: a second retirement would let Get
+// return one object to two writers.
 func TestAnObjectInTwoContainersIsRetiredOnce(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
@@ -49,21 +49,21 @@ func TestAnObjectInTwoContainersIsRetiredOnce(t *testing.T) {
 		forged := poolswap.NewEmptyContainer(pool)
 		slotOf(forged).Forge(objectOf(obj))
 
-		c.Update(&table{value: 2}) // obj has drained
+		c.Update(&table{value: 2}) // drains obj
 		text := pooltest.PanicOf(t, func() { forged.Update(&table{value: 3}) })
 		const want = "poolswap: Update of a *refcount_test.table that was current here and is not any more (a copied Container?)"
 		if !strings.HasPrefix(text, want) {
 			t.Errorf("panic text\n got: %s\nwant: %s …", text, want)
 		}
 		if first, second := pool.Get(), pool.Get(); first != obj || second == obj {
-			t.Errorf("Get returned %p and then %p; %p is in the pool once", first, second, obj)
+			t.Errorf("Get returned %p and then %p, want %p once", first, second, obj)
 		}
 	})
 }
 
-// TestOfTwoUpdatesWithOneLiteralOneIsRefused runs under the race detector too,
-// which must find the refusal itself free of races.
-func TestOfTwoUpdatesWithOneLiteralOneIsRefused(t *testing.T) {
+// TestOneOfTwoUpdatesWithTheSameLiteralIsRefused also shows, under the race
+// detector, that the refusal itself is free of races.
+func TestOneOfTwoUpdatesWithTheSameLiteralIsRefused(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		c := newTableContainer(options)
 		for range 300 {

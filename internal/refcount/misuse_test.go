@@ -7,8 +7,8 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// scene is what every misuse of an object happens in: two containers that
-// share a pool, and a stranger with a pool of its own.
+// scene has the containers that a misuse needs: two that share a pool, and a
+// stranger with another pool.
 type scene struct {
 	t        *testing.T
 	pool     *poolswap.Pool[table, *table]
@@ -27,8 +27,7 @@ func newScene(t *testing.T, options poolswap.Options[table]) *scene {
 	}
 }
 
-// replaced returns an object that was current, is replaced, and is held by as
-// many readers as told.
+// replaced returns an object that was replaced while this many readers hold it.
 func (s *scene) replaced(readers int) *table {
 	obj := s.c.GetNew()
 	s.c.Update(obj)
@@ -41,9 +40,9 @@ func (s *scene) replaced(readers int) *table {
 	return obj
 }
 
-// serves fails the test unless both containers read, update and recycle as if
-// nothing had happened. An operation that panicked may have left one object in
-// the hands of its caller, and one with readers.
+// serves fails the test unless all containers read, update and recycle as
+// before the misuse. The misuse may have left inHand objects with its caller
+// and retired ones with readers.
 func (s *scene) serves(inHand, retired int) {
 	s.t.Helper()
 	for i, c := range []*poolswap.Container[table, *table]{s.c, s.other, s.stranger} {
@@ -69,10 +68,10 @@ func (s *scene) serves(inHand, retired int) {
 	}
 }
 
-// objectMisuses are the wrong things to do with an object, and what each says.
-// A misuse prepares the scene and returns the call that must panic. Just
-// before that call the test reads the current object of the first container,
-// which counts once.
+// objectMisuses are the misuses of an object and the text of each panic.
+// prepare returns the call that must panic. Just before that call the test
+// acquires and releases the current object of the first container, which shows
+// in its counts.
 var objectMisuses = []struct {
 	name     string
 	prepare  func(s *scene) func()
@@ -80,7 +79,7 @@ var objectMisuses = []struct {
 	inHand   int    // objects that the misuse leaves with its caller
 	retired  int    // objects that the misuse leaves with readers
 	lost     uint64 // objects that the misuse costs
-	replaces bool   // the wrong call was an Update that succeeded nevertheless
+	replaces bool   // the call is an Update that publishes before it panics
 }{
 	{
 		name: "Release of an object that is in the pool",
@@ -92,7 +91,7 @@ var objectMisuses = []struct {
 		want: "Release of a *refcount_test.table that is in the pool (released twice?) [generation 0, acquired 1 times, released 1 times]",
 	},
 	{
-		name: "Release of an object that was given back unpublished",
+		name: "Release of an object that was released unpublished",
 		prepare: func(s *scene) func() {
 			obj := s.pool.Get()
 			s.pool.Release(obj)
@@ -101,7 +100,7 @@ var objectMisuses = []struct {
 		want: "Release of a *refcount_test.table that is in the pool (released twice?) [generation 0, acquired 0 times, released 0 times]",
 	},
 	{
-		name: "two Releases too many, found when an Update drains the object",
+		name: "two Releases too many, detected by an Update that drains the object",
 		prepare: func(s *scene) func() {
 			obj := s.c.Acquire()
 			s.c.Release(obj)
@@ -115,7 +114,7 @@ var objectMisuses = []struct {
 		lost: 1, replaces: true,
 	},
 	{
-		name: "a Release too many, found by a late Release",
+		name: "one Release too many, detected by a late Release",
 		prepare: func(s *scene) func() {
 			obj := s.replaced(1)
 			objectOf(obj).CountRelease()
@@ -240,9 +239,9 @@ var objectMisuses = []struct {
 	},
 }
 
-func TestMisuseOfAnObjectIsRefusedAndCostsNothingElse(t *testing.T) {
+func TestMisuseOfAnObjectIsRefusedAndHarmsNothingElse(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
-		options.Discard = func(*table) {} // so that no object is in the overflow
+		options.Discard = func(*table) {} // keeps objects out of the overflow
 		for _, misuse := range objectMisuses {
 			t.Run(misuse.name, func(t *testing.T) {
 				s := newScene(t, options)
@@ -261,20 +260,10 @@ func TestMisuseOfAnObjectIsRefusedAndCostsNothingElse(t *testing.T) {
 					t.Errorf("%d objects lost, want %d", after.Lost, misuse.lost)
 				}
 				if !misuse.replaces && after.Updates != before.Updates {
-					t.Errorf("%d updates after a refused one, %d before", after.Updates, before.Updates)
+					t.Errorf("%d updates after the refused one, %d before", after.Updates, before.Updates)
 				}
 				s.serves(misuse.inHand, misuse.retired)
 			})
 		}
 	})
-}
-
-func TestEachMisuseHasItsOwnMessage(t *testing.T) {
-	seen := map[string]string{}
-	for _, misuse := range objectMisuses {
-		if first, ok := seen[misuse.want]; ok {
-			t.Errorf("%q and %q have the same message", first, misuse.name)
-		}
-		seen[misuse.want] = misuse.name
-	}
 }

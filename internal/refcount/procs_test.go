@@ -18,16 +18,16 @@ func withProcs(t *testing.T) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(was) })
 }
 
-// pinIsExact tells whether Pin returns the number of a P, or a hash.
+// pinIsExact reports whether Pin returns the number of a P, not a hash.
 func pinIsExact() bool {
 	return seam.Stripes() == max(runtime.GOMAXPROCS(0), runtime.NumCPU())
 }
 
-// TestProcessorsBeyondTheStripes raises GOMAXPROCS after an object was made, so
-// that readers run on processors that it has no stripe for.
-func TestProcessorsBeyondTheStripes(t *testing.T) {
+// TestProcessorsWithoutAStripeCountInTheOverflow raises GOMAXPROCS after an
+// object was made, so that it has fewer stripes than there are Ps.
+func TestProcessorsWithoutAStripeCountInTheOverflow(t *testing.T) {
 	if !pinIsExact() {
-		t.Skip("this build does not count by processors")
+		t.Skip("this build does not count by P")
 	}
 	withProcs(t)
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
@@ -38,8 +38,8 @@ func TestProcessorsBeyondTheStripes(t *testing.T) {
 		c := poolswap.NewContainer(pool, obj)
 		runtime.GOMAXPROCS(4 * stripes)
 
-		// Readers on all processors, until the overflow, which comes after the
-		// last stripe, has counted both.
+		// The readers run until an acquire and a release were counted in the
+		// overflow, which comes after the last stripe.
 		var acquires, releases atomic.Uint64
 		var readers sync.WaitGroup
 		var stop atomic.Bool
@@ -68,7 +68,7 @@ func TestProcessorsBeyondTheStripes(t *testing.T) {
 			acquired, released = acquired+a, released+r
 		}
 		if acquired != acquires.Load() || released != releases.Load() {
-			t.Errorf("counted %d and %d of %d and %d", acquired, released, acquires.Load(), releases.Load())
+			t.Errorf("counted %d and %d, want %d and %d", acquired, released, acquires.Load(), releases.Load())
 		}
 		c.Update(nil)
 		if s := pool.Stats(); s.Drained != 1 || s.Spares != 1 {
@@ -77,9 +77,8 @@ func TestProcessorsBeyondTheStripes(t *testing.T) {
 	})
 }
 
-// TestFewerProcessorsThanBefore takes references on many processors and gives
-// them back on one.
-func TestFewerProcessorsThanBefore(t *testing.T) {
+// TestGOMAXPROCSDropsWhileReadersHold acquires on many Ps and releases on one.
+func TestGOMAXPROCSDropsWhileReadersHold(t *testing.T) {
 	withProcs(t)
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		runtime.GOMAXPROCS(4 * runtime.NumCPU())
@@ -105,10 +104,9 @@ func TestFewerProcessorsThanBefore(t *testing.T) {
 	})
 }
 
-// TestGOMAXPROCSMayChangeInTheMiddleOfEverything changes it while readers read,
-// writers write, and objects come into being with as many stripes as there are
-// processors at that moment.
-func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
+// TestGOMAXPROCSChangesUnderLoad changes GOMAXPROCS while readers read, a writer
+// publishes, and new objects get as many stripes as there are Ps at the time.
+func TestGOMAXPROCSChangesUnderLoad(t *testing.T) {
 	withProcs(t)
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.Discard = func(*table) {}
@@ -124,7 +122,7 @@ func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
 				defer r.Close()
 				for !stop.Load() {
 					obj := c.Acquire()
-					runtime.Gosched() // come back on another processor
+					runtime.Gosched() // may resume on another P
 					if obj.value == 0 || r.Load().value == 0 {
 						t.Error("an object was recycled under its reader")
 						stop.Store(true)
@@ -158,11 +156,11 @@ func TestGOMAXPROCSMayChangeInTheMiddleOfEverything(t *testing.T) {
 	})
 }
 
-// TestOneProcessorCountsOnItsStripe: with one P its number is 0, for the
-// assembly, which finds it without help of the runtime, like for the others.
-func TestOneProcessorCountsOnItsStripe(t *testing.T) {
+// TestASingleProcessorCountsOnStripeZero: the only P has number 0. The assembly
+// finds that without the runtime.
+func TestASingleProcessorCountsOnStripeZero(t *testing.T) {
 	if !pinIsExact() {
-		t.Skip("this build does not count by processors")
+		t.Skip("this build does not count by P")
 	}
 	withProcs(t)
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
@@ -177,7 +175,7 @@ func TestOneProcessorCountsOnItsStripe(t *testing.T) {
 			c.Release(obj)
 		}
 		if acquired, released := objectOf(obj).CountsOf(0); acquired != 5 || released != 3 {
-			t.Errorf("%d and %d are counted on stripe 0, want 5 and 3", acquired, released)
+			t.Errorf("stripe 0 counted %d and %d, want 5 and 3", acquired, released)
 		}
 	})
 }

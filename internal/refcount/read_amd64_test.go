@@ -12,11 +12,11 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// TestTheAssemblyCountsOnTheStripeOfItsP pins goroutines to their P the way
-// the methods do and looks where the assembly counts meanwhile.
+// TestTheAssemblyCountsOnTheStripeOfItsP pins goroutines to their P, as the
+// methods do, and checks on which stripe the assembly counts.
 func TestTheAssemblyCountsOnTheStripeOfItsP(t *testing.T) {
 	if !refcount.UsesAsm() {
-		t.Fatal("the assembly is not in use: the P is elsewhere in this version of Go; see gM and mP")
+		t.Fatal("the assembly is not in use: it does not find the P in this version of Go; see gM and mP")
 	}
 	c := newTableContainer(poolswap.Options[table]{})
 	obj := c.Acquire()

@@ -13,8 +13,8 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// In a build without a scheduler the words of the protocol are those of
-// sync/atomic and sync themselves. These do not compile otherwise.
+// In a build without a scheduler the types of the seam are aliases of those of
+// sync/atomic and sync. Otherwise these functions would not compile.
 var (
 	_ = func(word *seam.Uint64) *atomic.Uint64 { return word }
 	_ = func(word *seam.Bool) *atomic.Bool { return word }
@@ -23,17 +23,16 @@ var (
 	_ = func(mu *seam.Mutex) *sync.Mutex { return mu }
 )
 
-// works names what of the seam does more than a step of the protocol, and is
-// in a program under its own name.
-var works = []string{
-	"Go", "AddCleanup", "Membarrier", "RegisterMembarrier", "ErrNoMembarrier", // what its name says
-	"ProcIDOffsets", "parseProcPin", "Stripes", // at start-up, and when counters are made
+// seamSymbols are the symbols of the seam that a program may contain, because
+// they do more than one step of the protocol.
+var seamSymbols = []string{
+	"Go", "AddCleanup", "Membarrier", "RegisterMembarrier", "ErrNoMembarrier",
+	"ProcIDOffsets", "parseProcPin", "Stripes", // called at start-up, and when counters are made
 }
 
-// TestNothingOfTheSeamIsInAProgram: counts, pins and fences are inlined or the
-// runtime's own; what a program has of the seam is what has work to do, and
-// nothing of a Machine.
-func TestNothingOfTheSeamIsInAProgram(t *testing.T) {
+// TestTheSeamCompilesAway: counts, pins and fences are inlined or belong to the
+// runtime, and a program contains nothing of a Machine.
+func TestTheSeamCompilesAway(t *testing.T) {
 	program, _ := buildCaller(t)
 	symbols, err := exec.Command("go", "tool", "nm", program).CombinedOutput()
 	if err != nil {
@@ -41,13 +40,13 @@ func TestNothingOfTheSeamIsInAProgram(t *testing.T) {
 	}
 	found := 0
 	for _, match := range regexp.MustCompile(`(?m) [TDRB] `+module+`/internal/(seam|sched|jitter)\.(.*)$`).FindAllSubmatch(symbols, -1) {
-		room, name := string(match[1]), string(match[2])
+		pkg, name := string(match[1]), string(match[2])
 		found++
-		if room != "seam" || !slices.Contains(works, name) {
-			t.Errorf("a program has %s.%s in it", room, name)
+		if pkg != "seam" || !slices.Contains(seamSymbols, name) {
+			t.Errorf("the program contains %s.%s", pkg, name)
 		}
 	}
 	if found == 0 {
-		t.Error("not even Membarrier was found")
+		t.Error("no symbol was found, not even Membarrier")
 	}
 }

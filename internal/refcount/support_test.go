@@ -26,6 +26,16 @@ func newTableContainer(options poolswap.Options[table]) *poolswap.Container[tabl
 	return poolswap.NewContainer(newTablePool(options), &table{value: 1})
 }
 
+// drainByReader updates c n times while a reader holds the old object, so that
+// the reader's Release drains it.
+func drainByReader(c *poolswap.Container[table, *table], n int) {
+	for range n {
+		old := c.Acquire()
+		c.Update(c.GetNew())
+		c.Release(old)
+	}
+}
+
 func TestThePublicTypesBeginWithTheEngines(t *testing.T) {
 	for _, test := range []struct {
 		typ  reflect.Type

@@ -7,13 +7,13 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// TestCountsMayWrapAround starts with counters that are about to exceed 64
-// bits: their sums are modular and must still tell the last reader.
-func TestCountsMayWrapAround(t *testing.T) {
+// TestCountersMayWrapAround starts with counters that are about to exceed 64
+// bits. Their sums are modular and must still identify the last reader.
+func TestCountersMayWrapAround(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for before := range uint64(4) { // increments until the wrap
 			if _, panicked := pooltest.OnAnother(func() { wrapAround(t, options, before) }); panicked != nil {
-				t.Errorf("%d before the wrap: %v", before, panicked)
+				t.Errorf("%d before the wrap: panic %v", before, panicked)
 			}
 		}
 	})
