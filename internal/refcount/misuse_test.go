@@ -189,7 +189,7 @@ var objectMisuses = []struct {
 		retired: 1,
 	},
 	{
-		name: "Update of an object that the pool gave up",
+		name: "Update of a lost object",
 		prepare: func(s *scene) func() {
 			obj := s.replaced(1)
 			objectOf(obj).CountRelease()
@@ -200,7 +200,7 @@ var objectMisuses = []struct {
 		lost: 1,
 	},
 	{
-		name: "Release of an object that was given up",
+		name: "Release of a lost object",
 		prepare: func(s *scene) func() {
 			obj := s.replaced(1)
 			objectOf(obj).CountRelease()

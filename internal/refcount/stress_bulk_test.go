@@ -11,44 +11,44 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// bulk is how much a run must reach before it ends; the zero bulk asks for
-// nothing.
+// bulk adds workers that only read or only publish to a run, and makes it last
+// until they have done this much. The zero bulk adds none.
 type bulk struct {
 	pairs   uint64 // of Acquire and Release, by fastReaders
 	updates uint64
-	retries uint64 // validations that failed
+	retries uint64 // failed validations
 
-	sprint, push int  // how much fastReaders and publishers do in one turn
-	alone        bool // there is nobody else
+	readTurn, publishTurn int  // pairs and updates between two yields
+	only                  bool // run no other workers
 }
 
-// longTurns are about as long for fastReaders as for publishers, so that of the
-// processors each kind gets its share, and so long that the others, who give
-// way all the time, leave them most of it.
-var longTurns = bulk{sprint: 1 << 13, push: 1 << 8}
+// longTurns take about as long for fastReaders as for publishers, so that both
+// get an equal share of the processors. The other workers yield more often, so
+// most of the time goes to these.
+var longTurns = bulk{readTurn: 1 << 13, publishTurn: 1 << 8}
 
-// reached reports whether the run has done as much as it was asked for.
+// reached reports whether the run has done as much as size demands.
 func (s *stress) reached(size bulk) bool {
 	stats := s.pool.Stats()
 	return s.pairs.Load() >= size.pairs && stats.Updates >= size.updates && stats.Retries >= size.retries
 }
 
-// fastReader does nothing but acquire and release. It looks at the first word as
-// soon as it may, and at the last as late as it may.
-func (s *stress) fastReader(place, sprint int) {
-	c := s.containers[place]
+// fastReader only acquires and releases. It reads the first word as early as it
+// may, and the last word as late as it may.
+func (s *stress) fastReader(container, turn int) {
+	c := s.containers[container]
 	for !s.over() {
 		pairs := uint64(0)
-		for range sprint {
-			e := c.Acquire()
-			if e == nil {
+		for range turn {
+			obj := c.Acquire()
+			if obj == nil {
 				continue
 			}
-			first := e.words[0]
-			if last := e.words[len(e.words)-1]; first != last || labelOf(first).place != place {
-				s.fail("acquired a canary of container %d that is being used: %x", place, e.words)
+			first := obj.words[0]
+			if last := obj.words[len(obj.words)-1]; first != last || labelOf(first).container != container {
+				s.fail("acquired a canary of container %d that is being written: %x", container, obj.words)
 			}
-			c.Release(e)
+			c.Release(obj)
 			pairs++
 		}
 		s.pairs.Add(pairs)
@@ -56,23 +56,23 @@ func (s *stress) fastReader(place, sprint int) {
 	}
 }
 
-// publisher does nothing but publish.
-func (s *stress) publisher(place, push int) {
-	writer := places + 1 + place
+// publisher only publishes.
+func (s *stress) publisher(container, turn int) {
+	writer := containerCount + 1 + container
 	serial := uint64(0)
 	for !s.over() {
-		for range push {
+		for range turn {
 			serial++
-			s.containers[place].Update(s.write(label{writer, place, serial}))
-			s.updated[place][writer].Store(serial)
+			s.containers[container].Update(s.next(label{writer, container, serial}))
+			s.updated[container][writer].Store(serial)
 		}
 		runtime.Gosched()
 	}
 }
 
-// ask adds to turns how much is to be done in them: pairs and updates unless
-// the environment says otherwise.
-func ask(t *testing.T, turns bulk, pairs, updates uint64) bulk {
+// bulkSize returns turns with the pairs and updates to reach. The environment
+// overrides them.
+func bulkSize(t *testing.T, turns bulk, pairs, updates uint64) bulk {
 	t.Helper()
 	size := turns
 	size.pairs, size.updates = pairs, updates
@@ -97,8 +97,8 @@ func ask(t *testing.T, turns bulk, pairs, updates uint64) bulk {
 	return size
 }
 
-// inBulk is a run that ends when so much is done.
-func (s *stress) inBulk(size bulk) {
+// runBulk is a run that lasts until size is reached.
+func (s *stress) runBulk(size bulk) {
 	s.run(0, size)
 	if s.t.Failed() {
 		return
@@ -110,12 +110,11 @@ func (s *stress) inBulk(size bulk) {
 		stats.Counting, s.pairs.Load(), stats.Updates, stats.Retries, stats.LateReleases, took)
 }
 
-// TestStressInBulk is TestStress with some who do nothing but acquire and
-// release, and some who do nothing but publish, until so many pairs and updates
-// are done.
+// TestStressInBulk is TestStress with additional workers that only read or only
+// publish. It lasts until they have done a number of pairs and updates.
 func TestStressInBulk(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		s := newStress(t, poolswap.Options[canary]{Portable: options.Portable})
-		s.inBulk(ask(t, longTurns, 4_000_000, 100_000))
+		s.runBulk(bulkSize(t, longTurns, 4_000_000, 100_000))
 	})
 }

@@ -10,14 +10,14 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// TestStressWithWindowsWidened is TestStress where every window between two
-// steps of the protocol is wide enough for others to pass, and where plain
-// stores wait as long as they may.
+// TestStressWithWindowsWidened is TestStress with a pause between any two steps
+// of the protocol, so that other goroutines can interleave, and with plain
+// stores that stay in the store buffer as long as they may.
 func TestStressWithWindowsWidened(t *testing.T) {
 	for _, portable := range []bool{false, true} {
-		name := "counting the asymmetric way"
+		name := "asymmetric counters"
 		if portable {
-			name = "counting the portable way"
+			name = "portable counters"
 		}
 		t.Run(name, func(t *testing.T) {
 			machine := jitter.New(6)

@@ -15,29 +15,29 @@ import (
 )
 
 const (
-	places  = 2            // containers, all on one pool
-	writers = 2*places + 1 // one for each container, one for all, and a publisher for each container
+	containerCount = 2                    // all on one pool
+	writers        = 2*containerCount + 1 // one for each container, one for all, and a publisher for each container
 )
 
-// How often the paths that only a race takes must have been taken before a run
-// means anything. Runs go on until they were, so that a slow or busy machine
-// takes longer and does not fail: on one CPU a retry needs a reader that the
-// kernel interrupts between two given instructions.
+// A run continues until the paths that only a race takes were taken this often,
+// or it would prove little. A slow or busy machine takes longer and does not
+// fail: on one CPU a retry needs a reader that the kernel interrupts between
+// two given instructions.
 const (
 	enoughRetries = 25
-	enoughLate    = 1000 // releases that find their object replaced, and slow checks
+	enoughLate    = 1000 // releases of a replaced object, and slow checks
 )
 
-// stress is a run: readers of every kind and writers of every kind, who swap
-// canaries and watch that what they hold does not change.
+// stress is a run: readers and writers of every kind swap canaries and check
+// that a canary does not change while they hold it.
 type stress struct {
 	t          *testing.T
 	pool       *poolswap.Pool[canary, *canary]
-	containers [places]*poolswap.Container[canary, *canary]
+	containers [containerCount]*poolswap.Container[canary, *canary]
 
-	updated [places][writers]atomic.Uint64 // serial of the last Update that returned
+	updated [containerCount][writers]atomic.Uint64 // serial of the last Update that returned
 
-	made, donated, discarded atomic.Uint64
+	made, adopted, discarded atomic.Uint64
 	pairs                    atomic.Uint64 // of Acquire and Release, by fastReaders
 
 	begun  time.Time
@@ -60,43 +60,43 @@ func newStress(t *testing.T, options poolswap.Options[canary]) *stress {
 
 func (s *stress) make() *canary {
 	s.made.Add(1)
-	return newCanary()
+	return newCanary(poison)
 }
 
-// reset poisons, and refuses some canaries so that new ones come into being at
-// every GOMAXPROCS.
-func (s *stress) reset(e *canary) bool {
-	word := e.words[0]
+// reset poisons a canary. It refuses some, so that new ones are made at every
+// GOMAXPROCS.
+func (s *stress) reset(obj *canary) bool {
+	word := obj.words[0]
 	if word == poison {
 		s.fail("a canary was reset twice")
 	}
-	if !e.says(word) {
-		s.fail("a canary was reset while another wrote on it: %x", e.words)
+	if !obj.holds(word) {
+		s.fail("a canary was reset while another goroutine wrote to it: %x", obj.words)
 	}
-	e.write(poison)
+	obj.fill(poison)
 	return labelOf(word).serial%32 != 0
 }
 
-func (s *stress) discard(e *canary) {
+func (s *stress) discard(obj *canary) {
 	s.discarded.Add(1)
-	if !e.says(poison) {
-		s.fail("a canary was discarded in use: %x", e.words)
+	if !obj.holds(poison) {
+		s.fail("a canary was discarded while in use: %x", obj.words)
 	}
 }
 
-// serials are the last ones of each writer.
+// serials has the serial of a publication for each writer.
 type serials [writers]uint64
 
-// replaced returns the serials that were published in the container, at least:
-// older ones cannot be acquired any more.
-func (s *stress) replaced(place int) (r serials) {
+// published returns the serials of the last Updates of the container that
+// returned. No reader can acquire an older one any more.
+func (s *stress) published(container int) (r serials) {
 	for i := range r {
-		r[i] = s.updated[place][i].Load()
+		r[i] = s.updated[container][i].Load()
 	}
 	return r
 }
 
-// fail reports the first thing that went wrong, and ends the run.
+// fail reports the first failure and ends the run.
 func (s *stress) fail(format string, args ...any) {
 	if s.failed.CompareAndSwap(false, true) {
 		s.t.Logf("after %v and %d updates:", time.Since(s.begun).Round(time.Millisecond), s.pool.Stats().Updates)
@@ -107,7 +107,7 @@ func (s *stress) fail(format string, args ...any) {
 
 func (s *stress) end() { s.ending.Do(func() { close(s.ended) }) }
 
-// over reports whether everybody is to go home.
+// over reports whether the run has ended.
 func (s *stress) over() bool {
 	select {
 	case <-s.ended:
@@ -117,8 +117,7 @@ func (s *stress) over() bool {
 	}
 }
 
-// start runs f on a goroutine of its own. A panic of the library is a failure
-// like any other.
+// start runs f on another goroutine. A panic fails the run.
 func (s *stress) start(f func()) {
 	s.group.Go(func() {
 		defer func() {
@@ -130,18 +129,18 @@ func (s *stress) start(f func()) {
 	})
 }
 
-// run has everybody work until duration has passed, the rare paths were taken,
-// and the bulk is reached.
+// run lets the workers run until duration has passed, the rare paths were taken
+// often enough, and size is reached.
 func (s *stress) run(duration time.Duration, size bulk) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	s.begun = time.Now()
-	if !size.alone {
-		s.everybody()
+	if !size.only {
+		s.startWorkers()
 	}
 	if size != (bulk{}) {
-		for place := range places {
-			s.start(func() { s.fastReader(place, size.sprint) })
-			s.start(func() { s.publisher(place, size.push) })
+		for container := range containerCount {
+			s.start(func() { s.fastReader(container, size.readTurn) })
+			s.start(func() { s.publisher(container, size.publishTurn) })
 		}
 	}
 
@@ -150,7 +149,7 @@ func (s *stress) run(duration time.Duration, size bulk) {
 		select {
 		case <-s.ended:
 		case <-time.After(wake):
-			if s.seldom() && time.Now().Before(limit) || !s.reached(size) {
+			if s.needsMoreRaces() && time.Now().Before(limit) || !s.reached(size) {
 				continue
 			}
 			s.end()
@@ -160,78 +159,77 @@ func (s *stress) run(duration time.Duration, size bulk) {
 	s.group.Wait()
 }
 
-// everybody starts one writer for each container, one for all, and one reader
-// of each kind for each container.
-func (s *stress) everybody() {
+// startWorkers starts one writer for each container, one for all, and one
+// reader of each kind for each container.
+func (s *stress) startWorkers() {
 	seed := uint64(0)
-	start := func(who func(int, *rand.Rand), where int) {
+	start := func(work func(int, *rand.Rand), n int) {
 		seed++
 		random := rand.New(rand.NewPCG(seed, 0))
-		s.start(func() { who(where, random) })
+		s.start(func() { work(n, random) })
 	}
-	for writer := range places + 1 {
+	for writer := range containerCount + 1 {
 		start(s.writer, writer)
 	}
-	for place := range places {
+	for container := range containerCount {
 		for _, reader := range []func(int, *rand.Rand){s.shortReader, s.longReader, s.handoff, s.loopReader, s.callbackReader} {
-			start(reader, place)
+			start(reader, container)
 		}
 	}
 }
 
-// seldom reports whether some rare path was taken too seldom so far.
-func (s *stress) seldom() bool {
+// needsMoreRaces reports whether some rare path was not taken often enough.
+func (s *stress) needsMoreRaces() bool {
 	stats := s.pool.Stats()
 	return stats.Retries < enoughRetries || min(stats.LateReleases, stats.SlowChecks) < enoughLate
 }
 
-// settle checks that every canary is where it should be when all have gone
-// home.
+// settle checks, after the run, that every canary is where it should be.
 func (s *stress) settle() {
 	t := s.t
 	if now := s.pool.Stats(); now.Retired != 0 {
-		t.Fatalf("nobody holds anything, and %d canaries have not come back: %+v", now.Retired, now)
+		t.Fatalf("all readers have released, but %d canaries are retired: %+v", now.Retired, now)
 	}
 	stats := pooltest.Settled(t, s.pool, 0)
 	t.Logf("%+v", stats)
-	if s.seldom() {
-		t.Errorf("too few races to mean anything, want %d retries and %d late releases", enoughRetries, enoughLate)
+	if s.needsMoreRaces() {
+		t.Errorf("too few races, want %d retries and %d late releases", enoughRetries, enoughLate)
 	}
 	if stats.SlowChecks != stats.Retries+stats.LateReleases {
 		t.Errorf("%d slow checks, want one for each of %d retries and %d late releases", stats.SlowChecks, stats.Retries, stats.LateReleases)
 	}
 
 	current := 0
-	for place := range s.containers {
-		v := s.enter(place)
-		if v.canary == nil {
+	for container := range s.containers {
+		ref := s.acquire(container)
+		if ref.canary == nil {
 			continue
 		}
 		current++
-		if refs := s.pool.Refs(v.canary); refs != 1 {
-			t.Errorf("%d references to the canary of container %d, want that of this check", refs, place)
+		if refs := s.pool.Refs(ref.canary); refs != 1 {
+			t.Errorf("%d references to the canary of container %d, want only that of this check", refs, container)
 		}
-		s.release(v, place)
+		s.release(ref, container)
 	}
-	if stats.Created != s.made.Load() || stats.Adopted != s.donated.Load() || stats.Discarded != s.discarded.Load() || stats.Current != current {
-		t.Errorf("%d made, %d donated, %d discarded, %d current", s.made.Load(), s.donated.Load(), s.discarded.Load(), current)
+	if stats.Created != s.made.Load() || stats.Adopted != s.adopted.Load() || stats.Discarded != s.discarded.Load() || stats.Current != current {
+		t.Errorf("%d made, %d adopted, %d discarded, %d current, but the stats differ", s.made.Load(), s.adopted.Load(), s.discarded.Load(), current)
 	}
 	if stats.Created+stats.Adopted != uint64(stats.Current+stats.Spares)+stats.Discarded {
 		t.Errorf("not every canary is current, a spare, or discarded")
 	}
 
-	// With the containers empty and the spares dropped, all went through
-	// Discard once.
+	// Once the containers are empty and the spares are dropped, every canary has
+	// been discarded once.
 	for _, c := range s.containers {
 		c.Update(nil)
 	}
 	s.pool.Trim()
-	if all := s.made.Load() + s.donated.Load(); s.discarded.Load() != all {
+	if all := s.made.Load() + s.adopted.Load(); s.discarded.Load() != all {
 		t.Errorf("%d of %d canaries were discarded in the end", s.discarded.Load(), all)
 	}
 }
 
-// stressDuration is how long each variant runs at least.
+// stressDuration returns the minimal duration of each run.
 func stressDuration(t *testing.T) time.Duration {
 	t.Helper()
 	text := os.Getenv("POOLSWAP_STRESS")

@@ -7,109 +7,111 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// visit is a reference to a canary, and what the canary said when it was
-// acquired.
-type visit struct {
+// reference is an acquired canary, or nil of an empty container, and its word
+// at that time.
+type reference struct {
 	*canary
 	word uint64
 }
 
-// checkAcquired checks a canary that was acquired, by one who knew which serials had
-// been replaced before. A nil canary is that of an empty container.
-func (s *stress) checkAcquired(e *canary, place int, replaced serials) visit {
-	if e == nil {
-		return visit{}
+// checkAcquired checks a canary that was acquired after the serials had been
+// published. It is nil if the container was empty.
+func (s *stress) checkAcquired(obj *canary, container int, published serials) reference {
+	if obj == nil {
+		return reference{}
 	}
-	v := visit{e, e.words[0]}
-	at := labelOf(v.word)
+	ref := reference{obj, obj.words[0]}
+	at := labelOf(ref.word)
 	switch {
-	case v.word == poison:
+	case ref.word == poison:
 		s.fail("acquired a canary that is in the pool")
-	case !e.says(v.word):
-		s.fail("acquired a canary that is being written: %x", e.words)
-	case at.place != place || at.writer >= writers:
-		s.fail("acquired %+v from container %d", at, place)
-	case at.serial < replaced[at.writer]:
-		s.fail("acquired %+v after the Update of serial %d had returned", at, replaced[at.writer])
+	case !obj.holds(ref.word):
+		s.fail("acquired a canary that is being written: %x", obj.words)
+	case at.container != container || at.writer >= writers:
+		s.fail("acquired %+v from container %d", at, container)
+	case at.serial < published[at.writer]:
+		s.fail("acquired %+v after the Update of serial %d had returned", at, published[at.writer])
 	}
-	return v
+	return ref
 }
 
-// checkUnchanged checks that a canary still says what it said when it was acquired.
-func (s *stress) checkUnchanged(v visit, when string) {
-	if v.canary != nil && !v.says(v.word) {
-		s.fail("%+v was recycled under its reader, who saw it %s: %x", labelOf(v.word), when, v.words)
+// checkUnchanged checks that a canary has not changed since it was acquired.
+func (s *stress) checkUnchanged(ref reference, when string) {
+	if ref.canary != nil && !ref.holds(ref.word) {
+		s.fail("%+v was recycled under its reader, detected %s: %x", labelOf(ref.word), when, ref.words)
 	}
 }
 
-// release is a last look and the Release.
-func (s *stress) release(v visit, place int) {
-	s.checkUnchanged(v, "before its Release")
-	s.containers[place].Release(v.canary)
+// release checks a canary for the last time and releases it.
+func (s *stress) release(ref reference, container int) {
+	s.checkUnchanged(ref, "before its Release")
+	s.containers[container].Release(ref.canary)
 }
 
-func (s *stress) enter(place int) visit {
-	replaced := s.replaced(place)
-	return s.checkAcquired(s.containers[place].Acquire(), place, replaced)
+// acquire acquires a canary and checks it.
+func (s *stress) acquire(container int) reference {
+	published := s.published(container)
+	return s.checkAcquired(s.containers[container].Acquire(), container, published)
 }
 
-// shortReader acquires and releases as fast as it can, and looks at one word.
-func (s *stress) shortReader(place int, random *rand.Rand) {
-	c := s.containers[place]
+// shortReader acquires and releases as fast as it can, and reads one word.
+func (s *stress) shortReader(container int, random *rand.Rand) {
+	c := s.containers[container]
 	for !s.over() {
 		for range random.IntN(1000) {
-			e := c.Acquire()
-			if e != nil && labelOf(e.words[0]).place != place {
-				s.fail("acquired a canary that is not in the container: %x", e.words)
+			obj := c.Acquire()
+			if obj != nil && labelOf(obj.words[0]).container != container {
+				s.fail("acquired a canary of another container or of the pool: %x", obj.words)
 			}
-			c.Release(e)
+			c.Release(obj)
 		}
 		runtime.Gosched()
 	}
 }
 
-// longReader holds canaries of all containers for long, while others come and go.
-func (s *stress) longReader(place int, random *rand.Rand) {
+// longReader holds canaries of one or more containers for long, and acquires
+// and releases others meanwhile.
+func (s *stress) longReader(container int, random *rand.Rand) {
 	for !s.over() {
-		held := make(map[int]visit, places)
-		for i := range 1 + random.IntN(places) {
-			at := (place + i) % places
-			held[at] = s.enter(at)
+		held := make(map[int]reference, containerCount)
+		for i := range 1 + random.IntN(containerCount) {
+			from := (container + i) % containerCount
+			held[from] = s.acquire(from)
 		}
 		for range random.IntN(20) {
 			runtime.Gosched()
-			for at, v := range held {
-				s.release(s.enter(at), at)
-				s.checkUnchanged(v, "while it was held")
+			for from, ref := range held {
+				s.release(s.acquire(from), from)
+				s.checkUnchanged(ref, "while it was held")
 			}
 		}
-		for at, v := range held {
-			if v.canary != nil && s.pool.Refs(v.canary) < 1 {
-				s.fail("%+v is held and has no reference", labelOf(v.word))
+		for from, ref := range held {
+			if ref.canary != nil && s.pool.Refs(ref.canary) < 1 {
+				s.fail("%+v is held but has no reference", labelOf(ref.word))
 			}
-			s.release(v, at)
+			s.release(ref, from)
 		}
 	}
 }
 
 // handoff acquires, and another goroutine releases.
-func (s *stress) handoff(place int, random *rand.Rand) {
-	given := make(chan visit, 4)
-	defer close(given)
+func (s *stress) handoff(container int, random *rand.Rand) {
+	passed := make(chan reference, 4)
+	defer close(passed)
 	s.start(func() {
-		for v := range given {
-			s.checkUnchanged(v, "when it was handed over")
-			s.release(v, place)
+		for ref := range passed {
+			s.checkUnchanged(ref, "after the handoff")
+			s.release(ref, container)
 		}
 	})
 	for !s.over() {
 		for range random.IntN(20) {
-			v := s.enter(place)
-			seam.Fence() // sending is one, but not one that a Machine behind the seam can see
+			ref := s.acquire(container)
+			seam.Fence() // the send is a fence too, but a Machine does not see it
 			select {
-			case given <- v:
-			case <-s.ended: // perhaps nobody takes it any more
-				s.release(v, place)
+			case passed <- ref:
+			case <-s.ended: // the receiver may have failed
+				s.release(ref, container)
 			}
 		}
 		runtime.Gosched()
@@ -117,15 +119,15 @@ func (s *stress) handoff(place int, random *rand.Rand) {
 }
 
 // loopReader reads with a Reader.
-func (s *stress) loopReader(place int, random *rand.Rand) {
-	r := s.containers[place].NewReader()
+func (s *stress) loopReader(container int, random *rand.Rand) {
+	r := s.containers[container].NewReader()
 	defer r.Close()
 	for !s.over() {
-		var last visit
+		var last reference
 		for range random.IntN(100) {
 			s.checkUnchanged(last, "before the next Load")
-			replaced := s.replaced(place)
-			last = s.checkAcquired(r.Load(), place, replaced)
+			published := s.published(container)
+			last = s.checkAcquired(r.Load(), container, published)
 			if random.IntN(8) == 0 {
 				runtime.Gosched()
 			}
@@ -136,84 +138,78 @@ func (s *stress) loopReader(place int, random *rand.Rand) {
 }
 
 // callbackReader reads with WithAcquire.
-func (s *stress) callbackReader(place int, random *rand.Rand) {
+func (s *stress) callbackReader(container int, random *rand.Rand) {
 	for !s.over() {
 		for range random.IntN(50) {
-			replaced := s.replaced(place)
-			s.containers[place].WithAcquire(func(e *canary) {
-				v := s.checkAcquired(e, place, replaced)
+			published := s.published(container)
+			s.containers[container].WithAcquire(func(obj *canary) {
+				ref := s.checkAcquired(obj, container, published)
 				if random.IntN(8) == 0 {
 					runtime.Gosched()
 				}
-				s.checkUnchanged(v, "in WithAcquire")
+				s.checkUnchanged(ref, "in WithAcquire")
 			})
 		}
 		runtime.Gosched()
 	}
 }
 
-// writer publishes in one container, the last writer in all.
+// writer publishes in its own container. The last writer publishes in all.
 func (s *stress) writer(writer int, random *rand.Rand) {
 	for serial := uint64(1); !s.over(); serial++ {
-		place := writer
-		if writer == places {
-			place = random.IntN(places)
+		container := writer
+		if writer == containerCount {
+			container = random.IntN(containerCount)
 			if serial%64 == 0 {
 				s.disturb(serial / 64)
 			}
 		}
-		at := label{writer, place, serial}
+		at := label{writer, container, serial}
 		var next *canary
 		switch dice := random.IntN(256); {
-		case dice == 0: // the container is emptied
+		case dice == 0: // empty the container
 		case dice < 8:
-			next = s.donate(at)
+			s.adopted.Add(1)
+			next = newCanary(at.word())
 		case dice < 16:
-			s.pool.Release(s.compose(at, random))
+			s.pool.Release(s.nextSlow(at, random))
 			continue
 		default:
-			next = s.compose(at, random)
+			next = s.nextSlow(at, random)
 		}
-		s.containers[place].Update(next)
-		s.updated[place][writer].Store(serial)
+		s.containers[container].Update(next)
+		s.updated[container][writer].Store(serial)
 		if random.IntN(8) == 0 {
 			runtime.Gosched()
 		}
 	}
 }
 
-// donate returns a canary that never was in a pool.
-func (s *stress) donate(at label) *canary {
-	s.donated.Add(1)
-	e := new(canary)
-	e.write(at.word())
-	return e
-}
-
-// compose writes on a canary of the pool, which belongs to nobody else
-// meanwhile.
-func (s *stress) compose(at label, random *rand.Rand) *canary {
-	e := s.write(at)
+// nextSlow is next with an occasional yield. It checks that no other goroutine
+// writes to the private canary meanwhile.
+func (s *stress) nextSlow(at label, random *rand.Rand) *canary {
+	obj := s.next(at)
 	if random.IntN(8) == 0 {
 		runtime.Gosched()
 	}
-	if !e.says(at.word()) {
-		s.fail("another wrote on the canary of writer %d: %x", at.writer, e.words)
+	if !obj.holds(at.word()) {
+		s.fail("another goroutine wrote to the private canary of writer %d: %x", at.writer, obj.words)
 	}
-	return e
+	return obj
 }
 
-// write writes on a canary of the pool.
-func (s *stress) write(at label) *canary {
-	e := s.pool.Get()
-	if !e.says(poison) {
-		s.fail("Get returned a canary that is in use: %x", e.words)
+// next returns a canary from the pool, filled for publication.
+func (s *stress) next(at label) *canary {
+	obj := s.pool.Get()
+	if !obj.holds(poison) {
+		s.fail("Get returned a canary that is in use: %x", obj.words)
 	}
-	e.write(at.word())
-	return e
+	obj.fill(at.word())
+	return obj
 }
 
-// disturb changes, in its nth call, what the runtime does around the others.
+// disturb changes GOMAXPROCS on every call, and sometimes collects garbage or
+// trims the pool.
 func (s *stress) disturb(n uint64) {
 	procs := []int{2, runtime.NumCPU() + 1, 1, 3*runtime.NumCPU() + 5, runtime.NumCPU()}
 	runtime.GOMAXPROCS(procs[n%uint64(len(procs))])
