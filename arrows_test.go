@@ -33,7 +33,7 @@ var testsMayImport = map[string][]string{
 	".":                 {".", "internal"},
 	"internal/refcount": {".", "internal"},
 	"internal/stripe":   {"internal/stripe", "internal/seam"},
-	"internal/seam":     {"internal/seam"},
+	"internal/seam":     {"internal/seam", "internal/test/buildflag"},
 	"typedpool":         {"typedpool"},
 }
 

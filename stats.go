@@ -34,7 +34,7 @@ type Stats struct {
 	SlowChecks   uint64 // times that a reader checked whether it was the last
 
 	Counting string // "asymmetric" or "portable": the counting mode of new objects
-	ReadPath string // "assembly", or "methods" and why: platform, race detector, build tag, unknown version of Go
+	ReadPath string // "assembly", or "methods (…)" with the reason: platform, race detector, build tag, or an unknown Go runtime
 }
 
 // Stats returns a description of the pool. It takes the mutex of the free

@@ -31,7 +31,7 @@ func main() {
 	s.routes.Update(next)
 
 	fmt.Println("a reader that began before:", old.hosts)
-	s.routes.Release(old) // the last reader lets go: the old object returns to the pool
+	s.routes.Release(old) // the last reader is done: the old object returns to the pool
 
 	s.routes.WithAcquire(func(r *Routes) { fmt.Println("a reader that begins now:", r.hosts) })
 	fmt.Println("objects that readers still hold:", pool.Stats().Retired)

@@ -121,6 +121,6 @@ func (o *Object) refuseExcess() {
 // fenceFailed reports that an object was given up because membarrier failed.
 func (p *Pool) fenceFailed(err error) {
 	if p.Reports != nil {
-		p.Reports.FenceFailed(fmt.Errorf("poolswap: membarrier failed: a %s is left to the garbage collector and new objects are counted the portable way: %w", p.TypeName, err))
+		p.Reports.FenceFailed(fmt.Errorf("poolswap: membarrier failed: a %s is left to the garbage collector and new objects have portable counters: %w", p.TypeName, err))
 	}
 }

@@ -21,7 +21,7 @@ type Config struct {
 	Portable bool // count atomically even where plain increments are possible
 }
 
-// Reports are told about what no caller can be told of. A writer, a goroutine
+// Reports receive errors that have no caller to return to. A writer, a goroutine
 // of the pool or a cleanup of the runtime calls them, never a reader.
 type Reports struct {
 	Leak        func(held int)                // an object was collected while held

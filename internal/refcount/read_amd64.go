@@ -70,7 +70,7 @@ func ReadPath() string {
 	if useAsm {
 		return "assembly"
 	}
-	return "methods (this version of Go is not known to the assembly)"
+	return "methods (the assembly does not know this build of the Go runtime)"
 }
 
 // Constants for the assembler.

@@ -10,11 +10,15 @@ import (
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/refcount"
 	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/test/buildflag"
 )
 
 // TestTheAssemblyCountsOnTheStripeOfItsP pins goroutines to their P, as the
 // methods do, and checks on which stripe the assembly counts.
 func TestTheAssemblyCountsOnTheStripeOfItsP(t *testing.T) {
+	if !buildflag.Optimized() {
+		t.Skip("the runtime is built without optimization, so reads go through the methods")
+	}
 	if !refcount.UsesAsm() {
 		t.Fatal("the assembly is not in use: it does not find the P in this version of Go; see gM and mP")
 	}
