@@ -1,0 +1,231 @@
+package poolswap_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"unicode"
+)
+
+// homePage begins the links to files of the repository where a relative one
+// would not do.
+var homePage = regexp.MustCompile(`^https://` + regexp.QuoteMeta(module) + `/(?:tree|blob)/main/`)
+
+var (
+	fencedCode = regexp.MustCompile("(?ms)^ *```.*?^ *```")
+	inlineCode = regexp.MustCompile("`[^`\n]*`")
+	comment    = regexp.MustCompile(`(?s)<!--.*?-->`)
+
+	inlineLink     = regexp.MustCompile(`\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)`)
+	definition     = regexp.MustCompile(`(?m)^ {0,3}\[([^]\n]+)\]:\s*(\S+)`)
+	referenceLink  = regexp.MustCompile(`\[([^]]+)\]\[([^]]*)\]`)
+	heading        = regexp.MustCompile(`(?m)^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*$`)
+	linkInHeading  = regexp.MustCompile(`\[([^]]*)\]\([^)]*\)`)
+	explicitAnchor = regexp.MustCompile(`<a\s+(?:id|name)="([^"]+)"`)
+)
+
+// anchors returns the names under which the headings of a page can be linked
+// to, as GitHub makes them.
+func anchors(page string) map[string]bool {
+	page = fencedCode.ReplaceAllString(page, "")
+	found := map[string]bool{}
+	for _, match := range explicitAnchor.FindAllStringSubmatch(page, -1) {
+		found[match[1]] = true
+	}
+	for _, match := range heading.FindAllStringSubmatch(page, -1) {
+		text := linkInHeading.ReplaceAllString(match[1], "$1")
+		slug := strings.Map(func(r rune) rune {
+			switch {
+			case unicode.IsLetter(r), unicode.IsDigit(r), r == '-', r == '_':
+				return unicode.ToLower(r)
+			case r == ' ':
+				return '-'
+			}
+			return -1
+		}, text)
+		name := slug
+		for n := 1; found[name]; n++ {
+			name = fmt.Sprintf("%s-%d", slug, n)
+		}
+		found[name] = true
+	}
+	return found
+}
+
+// brokenLinks returns the links in the Markdown files of a tree that lead to no
+// file or heading in it, sorted. Addresses elsewhere are not looked up.
+func brokenLinks(tree fs.FS) (broken []string, links int, err error) {
+	err = fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && notOurs(name):
+			return fs.SkipDir
+		case entry.IsDir() || path.Ext(name) != ".md":
+			return nil
+		}
+		text, err := fs.ReadFile(tree, name)
+		if err != nil {
+			return err
+		}
+		targets, undefined := targetsIn(string(text))
+		for _, label := range undefined {
+			broken = append(broken, fmt.Sprintf("%s: [%s] is not defined", name, label))
+		}
+		for _, target := range targets {
+			links++
+			if problem := badLink(tree, name, target); problem != "" {
+				broken = append(broken, fmt.Sprintf("%s: %s: %s", name, target, problem))
+			}
+		}
+		return nil
+	})
+	slices.Sort(broken)
+	return broken, links, err
+}
+
+// notOurs reports whether a directory holds what tools put there.
+func notOurs(dir string) bool {
+	switch base := path.Base(dir); {
+	case dir == ".", dir == ".ci", dir == ".github":
+		return false
+	case dir == "bin", dir == "tmp":
+		return true
+	default:
+		return base[0] == '.'
+	}
+}
+
+// targetsIn returns where the links of a page lead, and the labels of those
+// that are defined nowhere.
+func targetsIn(page string) (targets, undefined []string) {
+	page = comment.ReplaceAllString(page, "")
+	page = fencedCode.ReplaceAllString(page, "")
+	page = inlineCode.ReplaceAllString(page, "")
+	for _, match := range inlineLink.FindAllStringSubmatch(page, -1) {
+		targets = append(targets, match[1])
+	}
+	defined := map[string]bool{}
+	for _, match := range definition.FindAllStringSubmatch(page, -1) {
+		defined[strings.ToLower(match[1])] = true
+		targets = append(targets, match[2])
+	}
+	for _, match := range referenceLink.FindAllStringSubmatch(page, -1) {
+		label := match[2]
+		if label == "" {
+			label = match[1]
+		}
+		if !defined[strings.ToLower(label)] {
+			undefined = append(undefined, label)
+		}
+	}
+	return targets, undefined
+}
+
+// badLink says what is wrong with a link of a page, or "".
+func badLink(tree fs.FS, page, target string) string {
+	dir := path.Dir(page)
+	if home := homePage.FindString(target); home != "" {
+		target, dir = strings.TrimPrefix(target, home), "."
+	}
+	if strings.Contains(target, "://") || strings.HasPrefix(target, "mailto:") {
+		return ""
+	}
+	file, anchor, _ := strings.Cut(target, "#")
+	to := page
+	if file != "" {
+		to = path.Join(dir, file)
+	}
+	if !fs.ValidPath(to) {
+		return "outside of the repository"
+	}
+	info, err := fs.Stat(tree, to)
+	if err != nil {
+		return "no such file"
+	}
+	if anchor == "" {
+		return ""
+	}
+	if info.IsDir() {
+		to = path.Join(to, "README.md")
+	}
+	if path.Ext(to) != ".md" {
+		return ""
+	}
+	text, err := fs.ReadFile(tree, to)
+	if err != nil {
+		return "no such file"
+	}
+	if !anchors(string(text))[anchor] {
+		return "no such heading"
+	}
+	return ""
+}
+
+func TestLinksInTheDocumentationLeadSomewhere(t *testing.T) {
+	broken, links, err := brokenLinks(os.DirFS("."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if links < 20 {
+		t.Errorf("found only %d links", links)
+	}
+	for _, problem := range broken {
+		t.Error(problem)
+	}
+}
+
+// TestEveryBrokenLinkIsSeen puts one link at a time into a page.
+func TestEveryBrokenLinkIsSeen(t *testing.T) {
+	const other = "# The `Pool` type: (what) it_is\n## Twice\n## Twice\n```\n# in code\n```\n<a id=\"here\"></a>\n### [Linked](x.go) — & so\n"
+	for _, c := range []struct{ text, want string }{
+		{"[a](docs/other.md)", ""},
+		{"[a](docs)", ""},
+		{"[two\nlines](docs/other.md#twice)", ""},
+		{"[a](docs/other.md#the-pool-type-what-it_is)", ""},
+		{"[a](docs/other.md#twice-1)", ""},
+		{"[a](docs/other.md#twice-2)", "docs/other.md#twice-2: no such heading"},
+		{"[a](docs/other.md#in-code)", "docs/other.md#in-code: no such heading"},
+		{"[a](docs/other.md#here)", ""},
+		{"[a](docs/other.md#linked---so)", ""},
+		{"[a](#own)", ""},
+		{"[a](#other)", "#other: no such heading"},
+		{"![a](docs/none.png)", "docs/none.png: no such file"},
+		{"[a](../outside.md)", "../outside.md: outside of the repository"},
+		{"[a](https://example.org/none#none)", ""},
+		{"[a](https://" + module + "/tree/main/docs/other.md#twice)", ""},
+		{"[a](https://" + module + "/blob/main/none.md)", "https://" + module + "/blob/main/none.md: no such file"},
+		{"[a](docs/other.md \"title\")", ""},
+		{"[a][b]\n\n[b]: docs/other.md", ""},
+		{"[a][B]\n\n[b]: none.md", "none.md: no such file"},
+		{"[a][c]", "[c] is not defined"},
+		{"`[a](none.md)`", ""},
+		{"```\n[a](none.md)\n```", ""},
+		{"<!-- [a](none.md) -->", ""},
+	} {
+		tree := fstest.MapFS{
+			"page.md":       {Data: []byte("# Own\n\n" + c.text + "\n")},
+			"docs/other.md": {Data: []byte(other)},
+			"docs/x.go":     {},
+			"bin/tool.md":   {Data: []byte("[a](none.md)")},
+			".cache/a.md":   {Data: []byte("[a](none.md)")},
+		}
+		broken, _, err := brokenLinks(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []string
+		if c.want != "" {
+			want = []string{"page.md: " + c.want}
+		}
+		if !slices.Equal(broken, want) {
+			t.Errorf("of %q: saw %q, want %q", c.text, broken, want)
+		}
+	}
+}
