@@ -3,27 +3,31 @@
 
 GO ?= go
 
-GOFUMPT_VERSION      := v0.12.0
-STATICCHECK_VERSION  := v0.8.2
 GOLANGCILINT_VERSION := v2.15.0
 
-# Each tool lives in a folder named after its version, so that a new version
-# here is a new file and gets built.
+# The tool lives in a folder named after its version, so that a new version here
+# is a new file and gets built. It brings gofumpt and staticcheck, as pinned.
 BIN          := $(CURDIR)/bin
-GOFUMPT      := $(BIN)/gofumpt-$(GOFUMPT_VERSION)/gofumpt
-STATICCHECK  := $(BIN)/staticcheck-$(STATICCHECK_VERSION)/staticcheck
 GOLANGCILINT := $(BIN)/golangci-lint-$(GOLANGCILINT_VERSION)/golangci-lint
 
-# Every folder with a go.mod is a module; the root's comes first.
-MODULES := $(patsubst %/,%,$(dir $(wildcard ./go.mod ./*/go.mod)))
+# Every folder with a go.mod is a module, at whatever depth.
+MODULES := $(sort $(patsubst %/,%,$(dir $(shell find . \( -name '.?*' -o -name testdata -o -path ./bin -o -path ./tmp \) -prune -o -name go.mod -print))))
 
-# The builds of the root module that differ in their sources.
-BUILDS := default purego poolswapsched poolswapdebug
+# The tags with which modules have other sources.
+BUILDS := purego poolswapsched poolswapdebug
+
+# Where assembly, system calls or the size of a word make a difference, and one
+# of each kind of system that Go runs on. linux/amd64 has every other target.
+PLATFORMS := linux/386 linux/arm64 linux/riscv64 darwin/arm64 windows/amd64 freebsd/amd64 js/wasm
 
 FUZZTIME ?= 10s
 
-# Set to -short by those who are in a hurry, to -v by those who are not.
+# Passed to go test, as -v or -run.
 TESTFLAGS ?=
+
+# What the tests get besides in builds that repeat those of `make test` and
+# `make modules`: make ci says -short.
+REPEATFLAGS ?=
 
 .PHONY: help
 help: ## list the targets
@@ -39,24 +43,29 @@ test: ## the tests of the root module
 debug: ## the tests of typedpool's debug build
 	$(GO) test -shuffle=on -tags poolswapdebug $(TESTFLAGS) ./typedpool/...
 
+.PHONY: platforms
+platforms: ## vet the root module as it is built for each of PLATFORMS
+	@GO="$(GO)" scripts/platforms $(PLATFORMS)
+
 ## What needs modules from elsewhere
 
 .PHONY: bench
 bench: ## what each way of sharing an object costs on this machine
-	@if [ -f bench/go.mod ]; then \
-		echo "$(GO) run -C bench ."; $(GO) run -C bench .; \
-	else \
-		echo "$(GO) run ./examples/asnlookup -load 10s"; $(GO) run ./examples/asnlookup -load 10s; \
-	fi
+	$(GO) run -C bench .
 
 .PHONY: purego
 purego: ## the tests without linkname, assembly and membarrier
-	$(GO) test -shuffle=on -tags purego $(TESTFLAGS) ./...
+	$(GO) test -shuffle=on -tags purego $(REPEATFLAGS) $(TESTFLAGS) ./...
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags purego $(TESTFLAGS) ./...
 
+ENGINE := ./internal/refcount
+
+# Of the engine the tests that this build alone has: the others never meet the
+# scheduler.
 .PHONY: sched
 sched: ## the interleavings of the real code, and other tests of that build
-	$(GO) test -tags poolswapsched $(TESTFLAGS) ./internal/...
+	$(GO) test -tags poolswapsched -run "$$(scripts/tests-only-in poolswapsched $(ENGINE))" $(TESTFLAGS) $(ENGINE)
+	$(GO) test -tags poolswapsched $(TESTFLAGS) $(filter-out $(ENGINE),$(wildcard ./internal/*))
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags poolswapsched $(TESTFLAGS) ./...
 
 .PHONY: modules
@@ -84,7 +93,7 @@ soak: ## the long runs whose figures docs/verification.md quotes
 .PHONY: race
 race: ## the tests under the race detector
 	@scripts/need gcc
-	CGO_ENABLED=1 $(GO) test -race -shuffle=on $(TESTFLAGS) ./...
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on $(REPEATFLAGS) $(TESTFLAGS) ./...
 	cd verify && CGO_ENABLED=1 POOLSWAP_DEEP= $(GO) test -short -race -shuffle=on $(TESTFLAGS) ./...
 
 # qemu runs a test, but not the programs for arm64 that a test starts: examples
@@ -93,9 +102,13 @@ STARTS_PROGRAMS := ^(TestWithoutAReportAPanicOnTheSweeperEndsTheProcess|TestCode
 
 .PHONY: cross
 cross: ## the tests on 32 bits, and on arm64 under qemu
-	GOARCH=386 $(GO) test -shuffle=on $(TESTFLAGS) ./...
+	GOARCH=386 $(GO) test -shuffle=on $(REPEATFLAGS) $(TESTFLAGS) ./...
 	@scripts/need qemu-aarch64
 	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./internal/... ./typedpool/...
+
+.PHONY: builds
+builds: ## make test with each of asan, msan, cover, noopt, pie
+	@GO="$(GO)" MAKE="$(MAKE)" TESTFLAGS="$(REPEATFLAGS) $(TESTFLAGS)" scripts/builds asan msan cover noopt pie
 
 .PHONY: model
 model: ## check the protocol in its formal model
@@ -115,13 +128,12 @@ model-deep: ## check the model at bounds of up to 11 GiB and 15 minutes each
 ## What looks at the source
 
 .PHONY: fmt
-fmt: $(GOFUMPT) ## format every file
-	$(GOFUMPT) -w .
+fmt: $(GOLANGCILINT) ## format every file
+	$(GOLANGCILINT) fmt --enable gofumpt
 
 .PHONY: lint
-lint: $(GOFUMPT) $(STATICCHECK) $(GOLANGCILINT) ## gofumpt, vet, staticcheck, golangci-lint
-	@GO="$(GO)" GOFUMPT="$(GOFUMPT)" STATICCHECK="$(STATICCHECK)" GOLANGCILINT="$(GOLANGCILINT)" \
-		BUILDS="$(BUILDS)" scripts/lint $(MODULES)
+lint: $(GOLANGCILINT) ## gofumpt, and what .golangci.yml names, in each build
+	@GO="$(GO)" GOLANGCILINT="$(GOLANGCILINT)" BUILDS="$(BUILDS)" scripts/lint $(MODULES)
 
 .PHONY: tidy
 tidy: ## check that go.mod and go.sum of every module are tidy
@@ -130,33 +142,9 @@ tidy: ## check that go.mod and go.sum of every module are tidy
 		(cd $$module && $(GO) mod tidy -diff); \
 	done
 
-## Everything
-
-# In the order in which a mistake costs least to find.
-CI := lint tidy test purego debug race cross sched modules fuzz mutants model model-mutants
-
-.PHONY: ci
-ci: export LAYERS = scheduler,stress,unit,machine-code
-ci: export FIRST = yes
-ci: export POOLSWAP_NO_SKIP = 1
-ci: tools ## all checks, at sizes under 20 minutes on 2 cores
-	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
-
-# Sizes for a night: what the tests read from the environment. Others by
-# arguments: make nightly POOLSWAP_STRESS=1m POOLSWAP_DEEP=1m FUZZTIME=1m
-.PHONY: nightly
-nightly: export POOLSWAP_STRESS = 5m
-nightly: export POOLSWAP_DEEP = 5m
-nightly: export FUZZTIME = 5m
-nightly: export POOLSWAP_NO_SKIP = 1
-nightly: export TESTFLAGS = -timeout 12h
-nightly: tools ## all checks, at sizes for a night
-	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI) model-deep soak
-
 # Which layers of tests the faults are planted under, separated by commas; all
 # of them where none is named. Each fault is one run of each, or with FIRST=yes
-# of one after the other until one catches it; at the sizes of a day, for a
-# fault that a layer does not see costs all of its time.
+# of one after the other until one catches it.
 LAYERS ?=
 FIRST ?=
 
@@ -164,16 +152,68 @@ FIRST ?=
 mutants: ## see that the tests find every fault planted in the code
 	POOLSWAP_STRESS= POOLSWAP_DEEP= POOLSWAP_NO_SKIP= $(GO) run ./internal/mutants $(if $(FIRST),-first) -layers "$(LAYERS)"
 
+## Everything
+
+# The stages, each with what it alone catches, in the order in which a mistake
+# costs least to find. Those joined by + run side by side: one that is busy on
+# one core beside one that is, too.
+#
+# mistakes in the source, unformatted files, unused code
+CI := lint
+# go.mod and go.sum that a release would have to change
+CI += tidy
+# the assembly, membarrier, every promise of the interface; links, listings and
+# examples of the documentation
+CI += test
+# typedpool's checks for misuse, which only this build has
+CI += debug
+# the build without linkname and assembly, which a user falls back to
+CI += purego
+# data races
+CI += race
+# 64-bit words out of alignment on 32 bits; pinning without assembly
+CI += cross
+# files that do not compile on a system without a test machine here
+CI += platforms
+# sequences and histories that no model has, goroutines left behind; the
+# benchmark and the examples
+CI += modules
+# input that breaks a parser, or a sequence of operations that breaks the pool
+CI += fuzz
+# sched: an interleaving of the real code that breaks the protocol
+# model: a flaw of the protocol itself, store buffers included
+CI += sched+model
+# mutants: tests that have gone blind
+# model-mutants: a model that has gone blind
+CI += mutants+model-mutants
+
+.PHONY: ci
+ci: export LAYERS = scheduler,stress,unit,machine-code
+ci: export FIRST = yes
+ci: export FUZZTIME = 5s
+ci: export REPEATFLAGS = -short
+ci: export POOLSWAP_NO_SKIP = 1
+ci: tools ## all checks, at sizes under 12 minutes on 2 cores
+	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
+
+# What only repeats more of it, at sizes for 100 minutes on 2 cores; it goes on
+# after a stage that failed, so that one night tells all, and fails in the end.
+# Other sizes by arguments: make nightly POOLSWAP_STRESS=5m FUZZTIME=10m
+NIGHTLY := $(filter-out %+model %+model-mutants,$(CI)) builds model sched+model-mutants mutants+model-deep soak
+
+.PHONY: nightly
+nightly: export POOLSWAP_STRESS = 30s
+nightly: export POOLSWAP_DEEP = 30s
+nightly: export FUZZTIME = 1m
+nightly: export POOLSWAP_NO_SKIP = 1
+nightly: export TESTFLAGS = -timeout 3h
+nightly: tools ## all checks, at sizes for two hours
+	@GO="$(GO)" scripts/stages -k "$(MAKE)" $(NIGHTLY)
+
 .PHONY: tools
 tools: ## install what the checks need: system packages, and linters in ./bin
 	@scripts/system-packages
-	@$(MAKE) --no-print-directory $(GOFUMPT) $(STATICCHECK) $(GOLANGCILINT)
-
-$(GOFUMPT):
-	GOBIN=$(@D) $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
-
-$(STATICCHECK):
-	GOBIN=$(@D) $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+	@$(MAKE) --no-print-directory $(GOLANGCILINT)
 
 $(GOLANGCILINT):
 	GOBIN=$(@D) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCILINT_VERSION)
