@@ -26,7 +26,7 @@ FUZZTIME ?= 10s
 TESTFLAGS ?=
 
 # What the tests get besides in builds that repeat those of `make test` and
-# `make modules`: make ci says -short.
+# `make modules`, and in `make platforms`: make ci says -short.
 REPEATFLAGS ?=
 
 .PHONY: help
@@ -45,7 +45,7 @@ debug: ## the tests of typedpool's debug build
 
 .PHONY: platforms
 platforms: ## vet the root module as it is built for each of PLATFORMS
-	@GO="$(GO)" scripts/platforms $(PLATFORMS)
+	@GO="$(GO)" scripts/platforms $(filter -short,$(REPEATFLAGS)) $(PLATFORMS)
 
 ## What needs modules from elsewhere
 
