@@ -53,6 +53,10 @@ platforms: ## vet the root module as it is built for each of PLATFORMS
 bench: ## what each way of sharing an object costs on this machine
 	$(GO) run -C bench .
 
+.PHONY: profile
+profile: ## write the heap profiles of docs/verify-with-pprof.md
+	$(GO) run ./scripts/profile
+
 .PHONY: purego
 purego: ## the tests without linkname, assembly and membarrier
 	$(GO) test -shuffle=on -tags purego $(REPEATFLAGS) $(TESTFLAGS) ./...
@@ -196,18 +200,28 @@ ci: export POOLSWAP_NO_SKIP = 1
 ci: tools ## all checks, at sizes under 12 minutes on 2 cores
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
 
-# What only repeats more of it, at sizes for 100 minutes on 2 cores; it goes on
-# after a stage that failed, so that one night tells all, and fails in the end.
-# Other sizes by arguments: make nightly POOLSWAP_STRESS=5m FUZZTIME=10m
-NIGHTLY := $(filter-out %+model %+model-mutants,$(CI)) builds model sched+model-mutants mutants+model-deep soak
+# What only repeats more of it: the stages of ci, those that it has no time for,
+# and the long runs, at sizes that together take about 100 minutes on 2 cores,
+# 55 of them model-deep. It goes on after a stage that failed, so that one night
+# tells all, and fails in the end. Sizes can be given: make nightly FUZZTIME=10m
+NIGHTLY := $(CI) builds soak+model-deep
 
 .PHONY: nightly
-nightly: export POOLSWAP_STRESS = 30s
-nightly: export POOLSWAP_DEEP = 30s
+nightly: export LAYERS = scheduler,stress,unit,machine-code
+nightly: export FIRST = yes
+nightly: export POOLSWAP_STRESS = 15s
+nightly: export POOLSWAP_DEEP = 20s
 nightly: export FUZZTIME = 1m
+nightly: export PAIRS = 1000000000
+nightly: export UPDATES = 20000000
+nightly: export RACE_PAIRS = 50000000
+nightly: export RACE_RETRIES = 250000
+nightly: export HISTORIES = 30000
+nightly: export STATES = 500000
+nightly: export SCHEDULES = 100000
 nightly: export POOLSWAP_NO_SKIP = 1
-nightly: export TESTFLAGS = -timeout 3h
-nightly: tools ## all checks, at sizes for two hours
+nightly: export TESTFLAGS = -timeout 1h
+nightly: tools ## all checks, at sizes under two hours on 2 cores
 	@GO="$(GO)" scripts/stages -k "$(MAKE)" $(NIGHTLY)
 
 .PHONY: tools
