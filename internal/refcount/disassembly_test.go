@@ -115,6 +115,7 @@ func reads(path []instruction) map[string]bool {
 }
 
 const (
+	module      = "github.com/poolswap/poolswap"
 	engine      = module + "/internal/refcount"
 	fastAcquire = engine + ".Acquire.abi0"
 	fastRelease = engine + ".Release.abi0"

@@ -7,8 +7,6 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-const module = "github.com/poolswap/poolswap"
-
 // table is the object that most tests swap.
 type table struct {
 	poolswap.Ref
