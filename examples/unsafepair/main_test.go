@@ -17,7 +17,9 @@ import (
 func build(t *testing.T, flags ...string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "unsafepair.exe")
-	output, err := exec.Command("go", append(append([]string{"build"}, flags...), "-o", binary, ".")...).CombinedOutput()
+	command := exec.Command("go", append(append([]string{"build"}, flags...), "-o", binary, ".")...)
+	command.Env = append(os.Environ(), "GOFLAGS=") // not those of this test
+	output, err := command.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}

@@ -16,7 +16,7 @@ import (
 func buildCaller(t *testing.T, settings ...string) (program, decisions string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), "caller")
-	args, env := []string{"build", "-gcflags=-m=2", "-o", program}, os.Environ()
+	args, env := []string{"build", "-gcflags=-m=2", "-o", program}, append(os.Environ(), "GOFLAGS=") // not those of this test
 	for _, setting := range settings {
 		if strings.HasPrefix(setting, "-") {
 			args = append(args, setting)

@@ -30,5 +30,9 @@ func Optimized() bool { return !strings.Contains(value("-gcflags"), "-N") }
 // Race reports whether the race detector is in the binary.
 func Race() bool { return value("-race") == "true" }
 
+// ASan reports whether the address sanitizer is in the binary. It puts red zones
+// around allocations, so sizes are not those of other builds.
+func ASan() bool { return value("-asan") == "true" }
+
 // Tag reports whether the binary was built with the tag.
 func Tag(name string) bool { return slices.Contains(strings.Split(value("-tags"), ","), name) }
