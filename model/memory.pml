@@ -1,17 +1,17 @@
 /*
- * The memory and the processors: x86-TSO. Each CPU has a buffer of stores that
- * nobody else sees yet, oldest first. Only the plain increments of the
- * asymmetric way go through it; everything else is a locked instruction, which
- * waits until the stores of its own CPU are visible. The portable way has no
- * buffers: PORTABLE.
+ * Memory and processors: x86-TSO. Each CPU has a buffer of stores that no other
+ * CPU sees yet, oldest first. Only the plain increments of the asymmetric mode
+ * go through it. Everything else is a locked instruction, which waits until the
+ * stores of its own CPU are visible. PORTABLE, the portable mode, has no
+ * buffers.
  *
- * An entry is an increment, not a value: a stripe has one writer at a time, so
- * value and increment say the same. Whoever sums is not pinned, yet no buffer
- * is read by its own CPU: README.md says why.
+ * An entry is an increment, not a value; a stripe has one writer at a time, so
+ * they amount to the same. A checker is not pinned, and still never needs to
+ * read the buffer of its own CPU: README.md says why.
  *
- * MIGRATING readers run on any of CPUS processors, and on another one each time
- * they are pinned. Else each has a CPU of its own, which allows more than any
- * placement on fewer does: README.md says why.
+ * MIGRATING readers run on any of CPUS processors and may change it at each pin.
+ * Otherwise each reader has a CPU of its own, which allows every behaviour of
+ * migrating readers: README.md says why.
  */
 
 #if defined PORTABLE
@@ -28,9 +28,9 @@
 byte buffer[BUFFERS*DEPTH];	/* NONE: no entry */
 
 #define ENTRY(me, o, which)	((me)*16 + (o)*2 + (which))
-#define SLOT(c, i)		buffer[(c)*DEPTH+(i)]
-#define EMPTY(c)		(SLOT(c, 0) == NONE)
-#define FULL(c)			(SLOT(c, DEPTH-1) != NONE)
+#define ENTRY_AT(c, i)		buffer[(c)*DEPTH+(i)]
+#define EMPTY(c)		(ENTRY_AT(c, 0) == NONE)
+#define FULL(c)			(ENTRY_AT(c, DEPTH-1) != NONE)
 
 #if BUFFERS == 1
 #define BUFFERS_EMPTY	EMPTY(0)
@@ -43,55 +43,55 @@ byte buffer[BUFFERS*DEPTH];	/* NONE: no entry */
 /* store puts an entry behind those in the buffer of c, which is not full. */
 inline store(c, e) {
 	if
-	:: EMPTY(c) -> SLOT(c, 0) = e
+	:: EMPTY(c) -> ENTRY_AT(c, 0) = e
 #if DEPTH > 1
-	:: !EMPTY(c) && SLOT(c, 1) == NONE -> SLOT(c, 1) = e
+	:: !EMPTY(c) && ENTRY_AT(c, 1) == NONE -> ENTRY_AT(c, 1) = e
 #endif
 #if DEPTH > 2
-	:: !EMPTY(c) && SLOT(c, 1) != NONE -> SLOT(c, 2) = e
+	:: !EMPTY(c) && ENTRY_AT(c, 1) != NONE -> ENTRY_AT(c, 2) = e
 #endif
 	fi
 }
 
-hidden byte leaving;
+hidden byte flushed;
 
-/* drain makes the oldest store of c visible. */
-inline drain(c) {
-	leaving = SLOT(c, 0);
+/* flush makes the oldest store of c visible to all. */
+inline flush(c) {
+	flushed = ENTRY_AT(c, 0);
 #if DEPTH > 1
-	SLOT(c, 0) = SLOT(c, 1);
+	ENTRY_AT(c, 0) = ENTRY_AT(c, 1);
 #endif
 #if DEPTH > 2
-	SLOT(c, 1) = SLOT(c, 2);
+	ENTRY_AT(c, 1) = ENTRY_AT(c, 2);
 #endif
-	SLOT(c, DEPTH-1) = NONE;
-	count_leaving(c)
+	ENTRY_AT(c, DEPTH-1) = NONE;
+	commit_flushed(c)
 }
 
-inline count_leaving(c) {
+inline commit_flushed(c) {
 	if
-	:: leaving%2 == ACQUIRED -> show_acquired((leaving%16)/2, c)
-	:: leaving%2 == RELEASED -> show_released((leaving%16)/2, c)
+	:: flushed%2 == ACQUIRED -> commit_acquired((flushed%16)/2, c)
+	:: flushed%2 == RELEASED -> commit_released((flushed%16)/2, c)
 	fi;
-	leaving = 0
+	flushed = 0
 }
 
-/* The hardware: at any time the oldest store of a CPU may become visible. */
+/* The hardware: the oldest store of a CPU may become visible at any time. */
 proctype memory() {
 end:
 	do
-	:: STEP { !EMPTY(0) -> drain(0) }
+	:: STEP { !EMPTY(0) -> flush(0) }
 #if BUFFERS > 1
-	:: STEP { !EMPTY(1) -> drain(1) }
+	:: STEP { !EMPTY(1) -> flush(1) }
 #endif
 #if BUFFERS > 2
-	:: STEP { !EMPTY(2) -> drain(2) }
+	:: STEP { !EMPTY(2) -> flush(2) }
 #endif
-#ifdef OUT_OF_ORDER	/* planted bug, with DEPTH=2: as on arm64, a younger store overtakes */
-	:: STEP { SLOT(0, 1) != NONE -> leaving = SLOT(0, 1); SLOT(0, 1) = NONE; count_leaving(0) }
-	:: STEP { SLOT(1, 1) != NONE -> leaving = SLOT(1, 1); SLOT(1, 1) = NONE; count_leaving(1) }
+#ifdef OUT_OF_ORDER	/* planted bug, with DEPTH=2: a younger store overtakes, as on arm64 */
+	:: STEP { ENTRY_AT(0, 1) != NONE -> flushed = ENTRY_AT(0, 1); ENTRY_AT(0, 1) = NONE; commit_flushed(0) }
+	:: STEP { ENTRY_AT(1, 1) != NONE -> flushed = ENTRY_AT(1, 1); ENTRY_AT(1, 1) = NONE; commit_flushed(1) }
 #endif
-#ifdef PLAIN_RETIRED	/* planted bug: the writers are not alone in this buffer */
+#ifdef PLAIN_RETIRED	/* planted bug: a buffer for the writers' store */
 	:: STEP { late_retired != NONE -> phase[late_retired] = RETIRED; late_retired = NONE }
 #endif
 	od
@@ -99,15 +99,15 @@ end:
 #endif /* PORTABLE */
 
 /*
- * Where a goroutine runs. A CPU passes from one to another with locked
- * instructions, so its buffer has stores of one goroutine only; and whoever
- * leaves a CPU leaves no store behind.
+ * Where a goroutine runs. A CPU passes from one goroutine to the next with
+ * locked instructions, so its buffer holds stores of one goroutine only, and a
+ * goroutine leaves none behind when it moves on.
  */
 #ifdef MIGRATING
 
-bool pinned[CPUS];		/* somebody is pinned there: nobody else runs */
+bool pinned[CPUS];		/* a goroutine is pinned there; no other runs */
 
-#define MINE(c, me)	(!EMPTY(c) && SLOT(c, 0)/16 == (me))
+#define MINE(c, me)	(!EMPTY(c) && ENTRY_AT(c, 0)/16 == (me))
 #if CPUS == 2
 #define VISIBLE(me)	(!MINE(0, me) && !MINE(1, me))
 #define ELSEWHERE(c, me) MINE(1-(c), me)
@@ -118,8 +118,8 @@ bool pinned[CPUS];		/* somebody is pinned there: nobody else runs */
 #define MAY_RUN(c, me)	(!pinned[c] && !ELSEWHERE(c, me) && (EMPTY(c) || MINE(c, me)))
 
 /*
- * pin leaves in k where the goroutine runs next; where o is not NONE it will
- * count on o at once, and waits for room.
+ * pin sets k to the CPU on which the goroutine runs next. If o is not NONE the
+ * goroutine counts on o in the same step, and waits for room in the buffer.
  */
 #define ROOM(c, o)	((o) == NONE || !FULL(c))
 inline pin(k, me, o) {
@@ -151,12 +151,12 @@ inline unpin(k) {
 #endif
 
 /*
- * The steps (A3), (A5) and (R3) on stripe c: plainly, or with a locked
- * instruction on the overflow and where the object counts the portable way.
+ * The steps (A3), (A5) and (R3) on stripe c: a plain store, or a locked
+ * instruction on the overflow stripe and on objects in the portable mode.
  */
 #ifdef FENCE_FAILS
-bool failing;			/* membarrier has failed: new objects count the portable way */
-byte portable;			/* the objects that do, a set */
+bool failing;			/* membarrier has failed: new objects are portable */
+byte portable;			/* the objects in the portable mode, a set */
 #define PLAIN(o)	(!IN(portable, o))
 #define ATOMIC(o)	IN(portable, o)
 #elif defined OVERFLOW
@@ -169,17 +169,17 @@ byte portable;			/* the objects that do, a set */
 
 #if defined PORTABLE
 inline count_acquired(c, who, o) {
-	show_acquired(o, c)
+	commit_acquired(o, c)
 }
 inline count_released(c, who, o) {
-	show_released(o, c)
+	commit_released(o, c)
 }
 #else
 inline count_acquired(c, who, o) {
 	if
 	:: PLAIN(o) && !FULL(c) -> store(c, ENTRY(who, o, ACQUIRED))
 #if defined FENCE_FAILS || defined OVERFLOW
-	:: ATOMIC(o) && VISIBLE(who) -> show_acquired(o, c)
+	:: ATOMIC(o) && VISIBLE(who) -> commit_acquired(o, c)
 #endif
 	fi
 }
@@ -187,15 +187,15 @@ inline count_released(c, who, o) {
 	if
 	:: PLAIN(o) && !FULL(c) -> store(c, ENTRY(who, o, RELEASED))
 #if defined FENCE_FAILS || defined OVERFLOW
-	:: ATOMIC(o) && VISIBLE(who) -> show_released(o, c)
+	:: ATOMIC(o) && VISIBLE(who) -> commit_released(o, c)
 #endif
 	fi
 }
 #endif
 
 /*
- * heavy_fence is membarrier: every CPU fences at some moment of the call, in
- * any order. A CPU has fenced when its buffer was seen empty.
+ * HEAVY_FENCE is membarrier: every CPU fences at some moment of the call, in any
+ * order. A CPU has fenced once its buffer was seen empty.
  */
 #ifndef PORTABLE
 #define BOTH(c, d)	if :: EMPTY(c) -> EMPTY(d) :: EMPTY(d) -> EMPTY(c) fi

@@ -1,41 +1,41 @@
 /*
- * The protocol of package poolswap: objects that are read while they are
- * replaced, and reused when their last reader has let go.
+ * The protocol of internal/refcount: readers use an object while a writer
+ * replaces it, and the pool reuses it after its last reader released it.
  *
- * One transition is one step of the code that others can see; what is merged
- * into one, and why that loses nothing, is in README.md. A comment (A1) behind a
- * statement names the step of the sources with the same label; no statement of a
- * planted bug has one. Every bound and every planted bug is a macro that run.sh
- * sets; these are the bounds.
+ * One transition is one step of the code that others can see; README.md lists
+ * the merged steps and says why merging them loses nothing. A comment (A1)
+ * behind a statement names the step of the code with the same label; statements
+ * of planted bugs have no label. run.sh sets every bound and every planted bug
+ * by a macro; these are the bounds.
  */
 
 #ifndef READERS
 #define READERS 2		/* goroutines that read, at most 3 */
 #endif
 #ifndef WRITERS
-#define WRITERS 1		/* goroutines that update */
+#define WRITERS 1		/* goroutines that update, at most 2 */
 #endif
 /*
- * ROUNDS, if set, is how many Acquire and Release pairs each reader does, and
- * UPDATES how many operations each writer; else any number, until it stops.
+ * ROUNDS and UPDATES, if set, bound the Acquire and Release pairs of each reader
+ * and the operations of each writer. Without them each does any number.
  */
 #ifndef CONTAINERS
-#define CONTAINERS 1		/* that share the pool, at most 2 */
+#define CONTAINERS 1		/* on the one pool, at most 2 */
 #endif
 #ifndef OBJECTS
-#define OBJECTS 4		/* that can come into being, at most 6 */
+#define OBJECTS 4		/* that can exist, at most 6 */
 #endif
 #ifndef CPUS
-#define CPUS 2			/* of MIGRATING readers, 2 or 3 */
+#define CPUS 2			/* for MIGRATING readers, 2 or 3 */
 #endif
 #ifndef DEPTH
-#define DEPTH 2			/* of a store buffer, 1 to 3 */
+#define DEPTH 2			/* entries of a store buffer, 1 to 3 */
 #endif
 #ifndef SWEEPERS
-#define SWEEPERS 1		/* sweepers at a time, one of them at its end */
+#define SWEEPERS 1		/* at a time; all but one are about to end */
 #endif
 
-/* The phases of phase.go; nobody here has a name before it is private. */
+/* The phases of object.go. There is no unborn: objects start out private. */
 #define LIVE		0
 #define RETIRING	1
 #define RETIRED		2
@@ -50,30 +50,29 @@
 #define ADD(set, o)	set = set | (1 << (o))
 #define REMOVE(set, o)	set = set & ~(1 << (o))
 
-byte phase[OBJECTS+1];		/* of the state word; for the generation see sums.pml */
+byte phase[OBJECTS+1];		/* from the state word; sums.pml has the generation */
 byte current[CONTAINERS];
 
-/* How far the run is: who has ended, what exists. */
-byte created = CONTAINERS;
-byte ended;
+byte created = CONTAINERS;	/* objects that exist */
+byte ended;			/* readers and writers that have stopped */
 
-/* For the properties only: the references that readers have and may use. */
+/* For the properties only: how many readers validated o and may use it. */
 byte holders[OBJECTS+1];
 
-/* What each reader works on, and what each writer has swapped out. */
+/* The object that each reader counted on, and that each writer swapped out. */
 byte ref[READERS+WRITERS];
 
 /*
- * For the properties only, of each reader between (A2) and (A4): container+1
- * while no update of it has taken effect.
+ * For the properties only: container+1 for a reader between (A2) and (A4) while
+ * no update of that container has taken effect, else 0.
  */
-byte undisturbed[READERS];
-#define DISTURB(r, c)		undisturbed[r] = (undisturbed[r] == c+1 -> 0 : undisturbed[r])
+byte not_updated[READERS];
+#define MARK_UPDATED(r, c)		not_updated[r] = (not_updated[r] == c+1 -> 0 : not_updated[r])
 
 #if defined NO_REVALIDATION || defined VALIDATE_BY_PHASE || defined VALIDATE_BY_VERSION
 #define VALIDATE_OTHERWISE
-bool same_life[READERS];	/* of the candidate, as when it was loaded */
-#define LEAVE_LIFE(r, o)	same_life[r] = same_life[r] && ref[r] != o
+bool same_generation[READERS];	/* the candidate is in the generation that (A2) loaded */
+#define END_GENERATION(r, o)	same_generation[r] = same_generation[r] && ref[r] != o
 #endif
 
 #if READERS == 1
@@ -85,32 +84,32 @@ bool same_life[READERS];	/* of the candidate, as when it was loaded */
 #endif
 
 #ifdef PLAIN_RETIRED
-byte late_retired;		/* the one store of a writer that can be pending */
+byte late_retired;		/* the only store of a writer that can be pending */
 #endif
 
 /*
- * The properties. Each is the name of a flag that is set and asserted in one
- * step, so that the checker's message names it; they are no part of the state.
+ * The properties. Each is a flag that is set and asserted in one step, so that
+ * Spin's message names it. Flags are not part of the state.
  */
-hidden byte recycled_while_held;	/* reused under a reader */
-hidden byte twice_in_pool;		/* or in the pool and in use */
-hidden byte acquired_not_current;	/* Acquire returned what was not current during the call */
-hidden byte retried_without_update;	/* Acquire went round for another reason */
-hidden byte leaked;			/* drained, but in nobody's hands */
-hidden byte accused;			/* of a Release too many, and innocent */
-hidden byte refused;			/* another panic in a correct program */
-hidden byte too_many;			/* more objects came into being than can be in use */
-#ifdef ONLY				/* one of them alone, to see a worse end of a planted bug */
+hidden byte recycled_while_held;	/* reused while a reader holds it */
+hidden byte twice_in_pool;		/* or in the pool and current */
+hidden byte acquired_not_current;	/* Acquire returned an object that was not */
+hidden byte retried_without_update;	/* Acquire repeated without an Update */
+hidden byte leaked;			/* drained, not current and not in the pool */
+hidden byte over_released;			/* more released than acquired in a correct program */
+hidden byte panicked;			/* any other panic in a correct program */
+hidden byte too_many;			/* more objects than can be in use */
+#ifdef ONLY				/* assert one property alone: a bug may break others sooner */
 #define NEVER(flag, condition)	flag = (condition); assert(!ONLY)
 #else
 #define NEVER(flag, condition)	flag = (condition); assert(!flag)
 #endif
 
 /*
- * Of statements in a d_step Spin does not say whether they are reached, and it
- * counts a guard as reached once it is tried, whatever its value. So with COVER
- * no step is a d_step, and behind each guard that has no statement is one. More
- * intermediate states are stored then; what can happen is the same.
+ * Spin does not tell which statements of a d_step are reached, and it counts a
+ * guard as reached even if it was false. With COVER there are no d_steps, and
+ * each guard is followed by a statement. Spin then stores more intermediate
+ * states; the behaviour is the same.
  */
 #ifdef COVER
 hidden byte taken;
@@ -127,29 +126,29 @@ hidden byte taken;
 #include "reader.pml"
 #include "writer.pml"
 
-/* What is in nobody's hands at the end and may be. */
+/* Objects that need not be current or in the pool at the end. */
 #ifdef RACE
-#define GONE(o)		(phase[o] == PRIVATE)	/* nobody took it */
+#define ABSENT_LEGALLY(o)		(phase[o] == PRIVATE)	/* no writer took it */
 #else
-#define GONE(o)		(phase[o] == LOST)
+#define ABSENT_LEGALLY(o)		(phase[o] == LOST)
 #endif
 
-/* in_order checks what must be true of object o when everything has ended. */
-inline in_order(o) {
-	place = (current[0] == o);
+/* check_object checks object o when all goroutines have stopped. */
+inline check_object(o) {
+	places = (current[0] == o);
 #if CONTAINERS > 1
-	place = place + (current[1] == o);
+	places = places + (current[1] == o);
 #endif
-	NEVER(twice_in_pool, place + IN(clean, o) > 1);
-	NEVER(leaked, o <= created && place + IN(clean, o) == 0 && !GONE(o));
-	NEVER(leaked, place == 1 && phase[o] != LIVE);
+	NEVER(twice_in_pool, places + IN(clean, o) > 1);
+	NEVER(leaked, o <= created && places + IN(clean, o) == 0 && !ABSENT_LEGALLY(o));
+	NEVER(leaked, places == 1 && phase[o] != LIVE);
 	NEVER(leaked, IN(clean, o) && phase[o] != FREE);
 	NEVER(leaked, holders[o] != 0)
 }
 
 init {
 	byte o;
-	byte place;
+	byte places;
 	atomic {
 		for (o : 1 .. OBJECTS) {
 			phase[o] = PRIVATE
@@ -159,7 +158,7 @@ init {
 			phase[o] = LIVE
 		}
 #ifdef RACE
-		created++;		/* the first object that is taken without being owned */
+		created++;		/* the private object that two writers race for */
 #endif
 #ifndef PORTABLE
 		run memory();
@@ -175,12 +174,12 @@ init {
 		}
 		o = 0
 	}
-	/* No leak: what is not current is in the pool, clean, and not awaiting. */
+	/* No leak: every object is current, or clean in the pool. */
 	atomic {
 		ended == READERS+WRITERS && sweepers == 0 && BUFFERS_EMPTY ->
-		NEVER(leaked, awaiting != NONE);
+		NEVER(leaked, dirty != NONE);
 		for (o : 1 .. OBJECTS) {
-			in_order(o)
+			check_object(o)
 		}
 	}
 }

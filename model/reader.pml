@@ -1,7 +1,4 @@
-/*
- * A reader: slot.acquire and recycler.release. Labels that two of its paths
- * share stand at both.
- */
+/* A reader: Slot.acquire, Pool.Release, slowCheck and enqueueReset. */
 
 #ifdef MIGRATING
 #define STRIPE_OF_READER	k
@@ -9,33 +6,34 @@
 #define STRIPE_OF_READER	me
 #endif
 
-#ifdef NO_FENCE		/* planted bug: slowCheck does not wait for its own store */
+#ifdef NO_FENCE		/* planted bug: slowCheck does not wait for its own stores */
 #define SLOW_FENCE(me)	true
 #else
 #define SLOW_FENCE(me)	VISIBLE(me)
 #endif
 
 /*
- * VALID is the test of (A4). Planted bugs ask another question; then an object
- * may be returned that is current no more, though not one whose life is over.
+ * VALID is the test of (A4). Planted bugs test something else. They may return
+ * an object that is not current any more, if it is still in the generation that
+ * (A2) loaded.
  */
-#if defined NO_REVALIDATION	/* whatever was counted */
+#if defined NO_REVALIDATION	/* any object that was counted */
 #define VALID(o, c)	true
-#elif defined VALIDATE_BY_PHASE	/* whatever is live, here or elsewhere */
+#elif defined VALIDATE_BY_PHASE	/* any live object, in this container or another */
 #define VALID(o, c)	(phase[o] == LIVE)
 #elif defined VALIDATE_BY_VERSION /* unless an update has begun */
-#define VALID(o, c)	(!IN(disturbed, me))
-byte disturbed;		/* readers that an update which has begun concerns, a set */
+#define VALID(o, c)	(!IN(update_begun, me))
+byte update_begun;		/* readers whose container has an update under way, a set */
 #else
 #define VALID(o, c)	(current[c] == o)
 #endif
 #ifdef VALIDATE_OTHERWISE
-#define NOT_CURRENT(o, c)	(current[c] != o && !same_life[me])
+#define NOT_CURRENT(o, c)	(current[c] != o && !same_generation[me])
 #else
 #define NOT_CURRENT(o, c)	(current[c] != o || phase[o] != LIVE)
 #endif
 
-/* next_round goes on with the next round, or not at all. */
+/* next_round starts another round, or stops the reader. */
 #ifdef ROUNDS
 #define MORE_ROUNDS	rounds > 0 -> rounds--
 #else
@@ -52,7 +50,7 @@ inline next_round() {
 	fi
 }
 
-/* end_round goes on with the next attempt, if this one failed, or as next_round. */
+/* end_round repeats an Acquire that failed, or else is next_round. */
 inline end_round() {
 	ref[me] = NONE;
 	if
@@ -71,7 +69,7 @@ proctype reader(byte me) {
 #endif
 	byte c;			/* the container */
 	byte k;			/* the CPU, if MIGRATING */
-	bool again;		/* ref was counted in vain: acquire again */
+	bool again;		/* the validation failed: acquire again */
 #ifdef STATE_BEFORE_RELEASED
 	bool seen_live;
 #endif
@@ -87,16 +85,16 @@ acquire:
 		:: ref[me] != NONE TAKEN
 		fi;
 #endif
-		undisturbed[me] = c+1;
+		not_updated[me] = c+1;
 #ifdef VALIDATE_OTHERWISE
-		same_life[me] = true;
+		same_generation[me] = true;
 #endif
 #ifdef VALIDATE_BY_VERSION
-		REMOVE(disturbed, me)
+		REMOVE(update_begun, me)
 #endif
 	};
 #ifndef COUNT_LATE
-	atomic { count_acquired(STRIPE_OF_READER, me, ref[me]) };	/* (A3) perhaps in a later life of it */
+	atomic { count_acquired(STRIPE_OF_READER, me, ref[me]) };	/* (A3) perhaps in a later generation */
 #endif
 	atomic {
 		if
@@ -104,11 +102,11 @@ acquire:
 			NEVER(acquired_not_current, NOT_CURRENT(ref[me], c));
 			holders[ref[me]]++;
 			unpin(k);
-			undisturbed[me] = 0;
+			not_updated[me] = 0;
 			goto release
 		:: !VALID(ref[me], c) ->
-			NEVER(retried_without_update, undisturbed[me] != 0);
-			undisturbed[me] = 0;
+			NEVER(retried_without_update, not_updated[me] != 0);
+			not_updated[me] = 0;
 #if defined UNDO_ELSEWHERE || defined UNDO_BY_RELEASE
 			unpin(k);
 #endif
@@ -120,12 +118,12 @@ acquire:
 	};
 #if defined UNDO_BY_RELEASE	/* planted bug: as if ref[me] had been acquired */
 	if
-	:: atomic { phase[ref[me]] == FREE -> NEVER(refused, true) }
+	:: atomic { phase[ref[me]] == FREE -> NEVER(panicked, true) }
 	:: atomic { phase[ref[me]] == PRIVATE -> phase[ref[me]] = FREE }
 	   atomic { keep(ref[me]); ref[me] = NONE; again = false; goto acquire }
 	:: phase[ref[me]] <= RETIRED -> holders[ref[me]]++; goto release
 	fi;
-#elif defined UNDO_ELSEWHERE	/* planted bug, with ONE_COUNTER only: on another CPU */
+#elif defined UNDO_ELSEWHERE	/* planted bug, only with ONE_COUNTER: undo on another CPU */
 	atomic { pin(k, me, ref[me]); count_released(k, me, ref[me]); unpin(k) };
 #else
 	atomic {
@@ -133,7 +131,7 @@ acquire:
 		unpin(k)
 	};
 #endif
-#ifdef NO_CHECK_AFTER_UNDO	/* planted bug: nobody sums again */
+#ifdef NO_CHECK_AFTER_UNDO	/* planted bug: no check after the undo */
 	atomic { end_round() };
 #else
 	goto check;
@@ -175,16 +173,16 @@ release:
 check:
 #define OBJECT		ref[me]
 #define FENCED		SLOW_FENCE(me)
-#ifdef SUM_RETIRING	/* planted bug: whatever is being replaced may be freed */
+#ifdef SUM_RETIRING	/* planted bug: a retiring object may be freed */
 #define IS_RETIRED(o)	(phase[o] == RETIRED || phase[o] == RETIRING)
 #else
 #define IS_RETIRED(o)	(phase[o] == RETIRED)
 #endif
-#define SETTLED		true
+#define CAS_ENABLED		true
 #define NOT_DRAINED	end_round()
 #include "reclaim.pml"
-	hand_over(ref[me]);
-#ifdef NO_SWEEPER	/* planted bug: somebody else will start it */
+	push_dirty(ref[me]);
+#ifdef NO_SWEEPER	/* planted bug: no sweeper is started */
 	atomic { end_round() };
 #endif
 	atomic {

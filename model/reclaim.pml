@@ -1,25 +1,26 @@
 	/*
-	 * reclaim of retire.go: free OBJECT if it is retired and nobody holds
-	 * it. This is a piece of a process, of readers and of writers, between
-	 * other steps of it. FENCED is what must be true before the state is
-	 * read; IS_RETIRED and SETTLED are what this process sees of the state
-	 * and what must be true before its compare-and-swap. If this call freed
-	 * it the process goes on below, else with what NOT_DRAINED says.
+	 * reclaim of write.go: free OBJECT if it is retired and all references
+	 * were given back. Readers and writers include this file between other
+	 * steps. The caller defines OBJECT; FENCED, the condition for reading
+	 * the state; IS_RETIRED, what it sees of the state; CAS_ENABLED, the
+	 * condition for its compare-and-swap; and NOT_DRAINED, how it goes on if
+	 * this call did not free the object. If it did, the statements after
+	 * the include follow.
 	 */
 	if
-#ifdef NO_RELOAD	/* planted bug: the state is as it was before the fence */
+#ifdef NO_RELOAD	/* planted bug: the state was read before the fence */
 	:: atomic { !IS_RETIRED(OBJECT) -> NOT_DRAINED }
 	:: IS_RETIRED(OBJECT);
 	   atomic { FENCED -> SUM_RELEASED(me, OBJECT) };
 #else
 	:: atomic {
-		FENCED &&			/* (C1) of a reader: my count is visible, */
-		!IS_RETIRED(OBJECT) ->		/* (C2) and only now look again */
+		FENCED &&			/* (C1) for a reader: its count is visible */
+		!IS_RETIRED(OBJECT) ->		/* (C2) look again, after the fence */
 		NOT_DRAINED
 	   }
 	:: atomic {
-		FENCED && IS_RETIRED(OBJECT) ->	/* (S1) the life that the sums are about */
-		SUM_RELEASED(me, OBJECT)	/* (S2) all of released first, */
+		FENCED && IS_RETIRED(OBJECT) ->	/* (S1) the generation that the sums are about */
+		SUM_RELEASED(me, OBJECT)	/* (S2) all of released first */
 	   };
 #endif
 	   atomic {
@@ -30,18 +31,18 @@
 		fi
 	   };
 	   atomic {
-		SETTLED ->
+		CAS_ENABLED ->
 		if
-#ifdef TWO_WINNERS	/* planted bug: a store in place of the compare-and-swap */
+#ifdef TWO_WINNERS	/* planted bug: a store in places of the compare-and-swap */
 		:: true ->
 #else
-		:: SAME_LIFE(me, OBJECT) ->	/* (S4) same life, retired to free */
+		:: SAME_GENERATION(me, OBJECT) ->	/* (S4) same generation: retired to free */
 #endif
 			NEVER(recycled_while_held, holders[OBJECT] != 0);
 			phase[OBJECT] = FREE;
 			FORGET(me)
 #ifndef TWO_WINNERS
-		:: !SAME_LIFE(me, OBJECT) -> FORGET(me); NOT_DRAINED
+		:: !SAME_GENERATION(me, OBJECT) -> FORGET(me); NOT_DRAINED
 #endif
 		fi
 	   }
@@ -49,5 +50,5 @@
 #undef OBJECT
 #undef FENCED
 #undef IS_RETIRED
-#undef SETTLED
+#undef CAS_ENABLED
 #undef NOT_DRAINED

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the model: see README.md. The checkout stays as it is.
+# Searches the model: see README.md. It works on a copy and leaves no files behind.
 set -u
 
 usage() {
@@ -23,8 +23,9 @@ trap 'exit 130' INT TERM
 cp "$here"/*.pml "$scratch"
 cd "$scratch" || exit 2
 
-# What is verified, "name: macros". Two readers and one writer, one container,
-# store buffers of two, any number of operations, unless said otherwise.
+# The configurations to verify, "name: macros". protocol.pml has the defaults:
+# two readers, one writer, one container, store buffers of two entries, and any
+# number of operations.
 verify='
 asymmetric:      OBJECTS=3 LIMITED
 depth-3:         OBJECTS=2 LIMITED DEPTH=3
@@ -64,9 +65,9 @@ portable-writers: WRITERS=2 OBJECTS=3 LIMITED PORTABLE
 counted:         OBJECTS=3 ROUNDS=2 UPDATES=2 COUNTED
 '
 
-# Every planted bug, "name: property macros". Only that property is asserted,
-# so that no lesser damage hides it. Whatever comes with two properties is two
-# entries.
+# The planted bugs, "name: property macros". Only that property is asserted, so
+# that a violation of another one does not end the search first. A bug that
+# violates two properties has two entries.
 mutants='
 no-retiring:                leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_RETIRING
 fence-before-retiring:      leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 FENCE_BEFORE_RETIRING
@@ -80,17 +81,17 @@ state-before-released:      leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 STATE_BE
 sums-swapped:               recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 COUNTED SUMS_SWAPPED
 no-generation:              recycled_while_held OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 NO_GENERATION
 reset-counts:               recycled_while_held OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 COUNTED RESET_COUNTS
-reset-counts-accuses:       accused OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 COUNTED RESET_COUNTS
+reset-counts-accuses:       over_released OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 COUNTED RESET_COUNTS
 no-revalidation:            recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_REVALIDATION
 no-revalidation-stale:      acquired_not_current OBJECTS=2 LIMITED ROUNDS=1 UPDATES=3 NO_REVALIDATION
 validate-by-phase:          acquired_not_current OBJECTS=2 LIMITED ROUNDS=1 UPDATES=3 VALIDATE_BY_PHASE
 validate-by-version:        retried_without_update OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 VALIDATE_BY_VERSION
 no-check-after-undo:        leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_CHECK_AFTER_UNDO
-undo-by-release:            refused OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 UNDO_BY_RELEASE
+undo-by-release:            panicked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 UNDO_BY_RELEASE
 one-counter:                recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 COUNTED MIGRATING ONE_COUNTER UNDO_ELSEWHERE
 out-of-order:               recycled_while_held OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 COUNTED OUT_OF_ORDER
 two-winners:                twice_in_pool OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 TWO_WINNERS
-torn-swap:                  refused READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 TORN_SWAP
+torn-swap:                  panicked READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 TORN_SWAP
 torn-swap-leak:             leaked READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 TORN_SWAP
 give-back-without-cas:      twice_in_pool READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 RACE GIVE_BACK_WITHOUT_CAS
 publish-without-cas:        twice_in_pool READERS=1 WRITERS=2 OBJECTS=3 LIMITED ROUNDS=1 UPDATES=1 RACE PUBLISH_WITHOUT_CAS
@@ -106,28 +107,28 @@ keep-mutex:                 deadlock OBJECTS=3 LIMITED ROUNDS=1 UPDATES=2 STEPWI
 
 states= depth= seconds= memory= errors= property= unreached=
 
-# cpu_seconds NAME sets it to the time that all processes waited for have taken.
+# cpu_seconds NAME sets the variable to the CPU time of all finished child processes.
 cpu_seconds() {
 	times >times.out
 	eval "$1=$(awk 'NR == 2 { split($1, t, "[ms]"); print 60*t[1] + t[2] }' times.out)"
 }
 
-# check MACRO... searches one configuration and sets the variables above.
-# Compiling takes $compiler_flags, searching $search_flags.
-check() {
+# search MACRO... searches one configuration and sets the variables above. gcc
+# gets $compiler_flags, the search $search_flags.
+search() {
 	rm -f pan pan.* protocol.pml.trail
 	flags= merging=
 	for macro; do
 		flags="$flags -D$macro"
 		[ "$macro" != COVER ] || merging=-o3
 	done
-	# With merged statements (no -o3) Spin counts all of them as reached from the start.
+	# Without -o3 Spin merges statements, and counts merged ones as reached from the start.
 	spin -a $merging $flags protocol.pml >spin.out 2>&1 &&
 		gcc -O2 -w -DSAFETY $compiler_flags -o pan pan.c || {
 		cat spin.out >&2
 		exit 2
 	}
-	# The time is that of the processor, which other jobs do not lengthen much.
+	# CPU time, which other jobs on the machine lengthen little.
 	cpu_seconds before
 	./pan $search_flags >pan.out 2>&1 &
 	child=$!
@@ -145,7 +146,7 @@ check() {
 	*-DPORTABLE*) ;;
 	*) processes="$processes,proctype memory" ;;
 	esac
-	# The end of a process that never ends is the one place not to be reached.
+	# Processes do not end, so only their closing braces may stay unreached.
 	unreached=$(awk -v processes="$processes" '
 		/^unreached in / { process = substr($0, length("unreached in ") + 1) }
 		process != "" && /, state [0-9]+,/ && !/"-end-"/ { print }
@@ -153,7 +154,7 @@ check() {
 		END {
 			for (n = split(processes, name, ","); n > 0; n--)
 				if (sections[name[n]] != 1)
-					print "\tSpin has not told what is not reached in " name[n]
+					print "\tSpin printed no list of unreached statements for " name[n]
 		}' pan.out)
 	if [ "$errors" = 0 ] && grep -qE 'not completed|too small|MEMLIM|out of memory' pan.out; then
 		errors=incomplete
@@ -164,7 +165,7 @@ check() {
 	}
 }
 
-# wanted tells whether configuration $1 is among those named, or none is.
+# wanted returns true if $1 was named on the command line, or no name was given.
 wanted() {
 	case " $names " in
 	"  " | *" $1 "*) return 0 ;;
@@ -172,14 +173,14 @@ wanted() {
 	return 1
 }
 
-# each calls $2 with the fields of every wanted line of table $1.
-each() {
+# for_each calls $2 with the fields of every wanted line of table $1.
+for_each() {
 	for name in $names; do
 		case $1 in
 		*"
 $name:"*) ;;
 		*)
-			echo "$0: no such configuration: $name" >&2
+			echo "$0: there is no configuration $name in the table of $mode" >&2
 			exit 2
 			;;
 		esac
@@ -196,32 +197,31 @@ $name:"*) ;;
 	END
 }
 
-# sound checks that a configuration has no error, and reaches every statement.
-sound() {
+# verify_configuration fails if there is an error or an unreached statement.
+verify_configuration() {
 	name=$1
 	shift
-	check "$@"
+	search "$@"
 	[ "$errors" = 0 ] && [ -z "$unreached" ] || failed=$((failed + 1))
 	printf '%-20s %11s %9s %8s %6s %6s %s\n' "$name" "$states" "$depth" "$seconds" "$memory" "$errors" "$property"
 	if [ "$errors" = 0 ] && [ -n "$unreached" ]; then
-		printf 'not reached:\n%s\n' "$unreached"
+		printf 'unreached statements:\n%s\n' "$unreached"
 	fi
 }
 
-# planted searches a configuration with a planted bug for the property that it
-# should break.
-planted() {
+# search_bug searches for a violation of property $1 by a planted bug.
+search_bug() {
 	expected=$1
 	shift
 	[ "$expected" = deadlock ] || set -- "$@" "ONLY=$expected"
-	check "$@"
+	search "$@"
 }
 
-# caught checks that a planted bug breaks the property that it should.
-caught() {
+# verify_bug fails unless the planted bug violates its property.
+verify_bug() {
 	name=$1
 	shift
-	planted "$@"
+	search_bug "$@"
 	verdict=$property
 	if [ "$property" != "$expected" ]; then
 		verdict="${property:-nothing}, NOT $expected"
@@ -230,10 +230,10 @@ caught() {
 	printf '%-26s %9s %6s %7s %s\n' "$name" "$states" "$depth" "$seconds" "$verdict"
 }
 
-# trail prints the steps that lead to a planted bug's damage.
-trail() {
+# print_trail prints the steps that lead to the violation.
+print_trail() {
 	shift
-	planted "$@"
+	search_bug "$@"
 	spin -t -p $flags protocol.pml
 }
 
@@ -244,22 +244,23 @@ names=$*
 case $mode in
 verify | deep)
 	compiler_flags='-DMEMLIM=6000' search_flags='-w25 -m10000000'
-	# Beyond its depth the stack of a deep search goes to a file (SC).
+	# With SC, the part of the search stack beyond the depth given goes to a file.
 	[ $mode = verify ] || compiler_flags='-DCOLLAPSE -DSC -DMEMLIM=20000' search_flags='-w28 -m40000000'
 	printf '%-20s %11s %9s %8s %6s %6s %s\n' configuration states depth 'CPU s' MiB errors property
-	if [ $mode = verify ]; then each "$verify" sound; else each "$deep" sound; fi
-	echo "$ran configurations, $failed with errors or statements that were not reached"
+	if [ $mode = verify ]; then table=$verify; else table=$deep; fi
+	for_each "$table" verify_configuration
+	echo "$ran configurations, $failed with errors or unreached statements"
 	;;
 mutants | trail)
 	compiler_flags='-DMEMLIM=6000' search_flags='-w22 -m1000000'
 	if [ $mode = trail ]; then
 		[ $# -eq 1 ] || usage
-		each "$mutants" trail
+		for_each "$mutants" print_trail
 		exit
 	fi
-	printf '%-26s %9s %6s %7s %s\n' 'planted bug' states depth 'CPU s' 'property that breaks'
-	each "$mutants" caught
-	echo "$ran planted bugs, $failed not caught as expected"
+	printf '%-26s %9s %6s %7s %s\n' 'planted bug' states depth 'CPU s' 'property violated'
+	for_each "$mutants" verify_bug
+	echo "$ran planted bugs, $failed not found as expected"
 	;;
 *)
 	usage

@@ -1,14 +1,14 @@
 /*
- * A writer: recycler.get, then slot.update and retire, or Release of what it
- * got. It runs what readers never run: reset.
+ * A writer: Pool.Get, then Slot.Update and retire, or Release of the private
+ * object. Unlike a reader it resets objects.
  */
 
 /*
- * take moves a clean spare into o, any of them: but of those that nobody knows
- * any more, which are all alike, the first.
+ * take moves any clean object to o. Clean objects to which no goroutine refers
+ * are interchangeable, so take considers the first of those only.
  */
 #ifdef COUNTED
-#define KNOWN(o)	true
+#define REFERENCED(o)	true
 #else
 #if READERS == 1
 #define REFERS(o)	(ref[0] == o)
@@ -22,28 +22,28 @@
 #else
 #define RETIRES(o)	(ref[READERS] == o || ref[READERS+1] == o)
 #endif
-#define KNOWN(o)	(outstanding[o] != 0 || REFERS(o) || RETIRES(o))
+#define REFERENCED(o)	(outstanding[o] != 0 || REFERS(o) || RETIRES(o))
 #endif
-#define UNKNOWN(o)	(IN(clean, o) && !KNOWN(o))
-#define MAY_TAKE(o, first)	(IN(clean, o) && (KNOWN(o) || first))
+#define UNREFERENCED(o)	(IN(clean, o) && !REFERENCED(o))
+#define MAY_TAKE(o, first)	(IN(clean, o) && (REFERENCED(o) || first))
 
 inline take(o) {
 	if
 	:: MAY_TAKE(1, true) -> o = 1
 #if OBJECTS > 1
-	:: MAY_TAKE(2, !UNKNOWN(1)) -> o = 2
+	:: MAY_TAKE(2, !UNREFERENCED(1)) -> o = 2
 #endif
 #if OBJECTS > 2
-	:: MAY_TAKE(3, !UNKNOWN(1) && !UNKNOWN(2)) -> o = 3
+	:: MAY_TAKE(3, !UNREFERENCED(1) && !UNREFERENCED(2)) -> o = 3
 #endif
 #if OBJECTS > 3
-	:: MAY_TAKE(4, !UNKNOWN(1) && !UNKNOWN(2) && !UNKNOWN(3)) -> o = 4
+	:: MAY_TAKE(4, !UNREFERENCED(1) && !UNREFERENCED(2) && !UNREFERENCED(3)) -> o = 4
 #endif
 #if OBJECTS > 4
-	:: MAY_TAKE(5, !UNKNOWN(1) && !UNKNOWN(2) && !UNKNOWN(3) && !UNKNOWN(4)) -> o = 5
+	:: MAY_TAKE(5, !UNREFERENCED(1) && !UNREFERENCED(2) && !UNREFERENCED(3) && !UNREFERENCED(4)) -> o = 5
 #endif
 #if OBJECTS > 5
-	:: MAY_TAKE(6, !UNKNOWN(1) && !UNKNOWN(2) && !UNKNOWN(3) && !UNKNOWN(4) && !UNKNOWN(5)) -> o = 6
+	:: MAY_TAKE(6, !UNREFERENCED(1) && !UNREFERENCED(2) && !UNREFERENCED(3) && !UNREFERENCED(4) && !UNREFERENCED(5)) -> o = 6
 #endif
 	fi;
 	REMOVE(clean, o)
@@ -52,7 +52,7 @@ inline take(o) {
 inline create(o) {
 	NEVER(too_many, created == OBJECTS);
 	created++;		/* (G3) counted before it exists */
-	o = created;		/* (N1) (N2) private, and known to nobody else */
+	o = created;		/* (N1) (N2) private; no other goroutine has a pointer */
 #ifdef FENCE_FAILS
 	if
 	:: failing -> portable = portable | (1 << o)
@@ -62,8 +62,8 @@ inline create(o) {
 }
 
 /*
- * leave_private is what (U1) and (B1) do to the state. Its owner always finds
- * the object private; in a RACE the loser meets a panic, as it should.
+ * leave_private is what (U1) and (B1) do to the state. The owner always finds
+ * the object private. In a RACE the loser panics, as it should.
  */
 #ifdef RACE
 inline leave_private(to) {
@@ -74,23 +74,23 @@ inline leave_private(to) {
 }
 #else
 inline leave_private(to) {
-	NEVER(refused, phase[new] != PRIVATE);
+	NEVER(panicked, phase[new] != PRIVATE);
 	phase[new] = to
 }
 #endif
 
 /*
- * begin_retiring is (T1). It finds the object live in every correct program:
- * nobody but the writer whose swap took it out writes its state.
+ * begin_retiring is (T1). In a correct program it finds the object live: only
+ * the writer that swapped the object out writes its state.
  */
 inline begin_retiring(o) {
 	atomic {
-		NEVER(refused, phase[o] != LIVE);
+		NEVER(panicked, phase[o] != LIVE);
 		phase[o] = RETIRING	/* (T1) visible before the fence */
 	}
 }
 
-/* retire ends the life of o, which the caller has swapped out. */
+/* retire begins the end of a generation of o, which the caller swapped out. */
 inline retire(o) {
 #if defined NO_RETIRING		/* planted bug: live until the fence is over */
 	HEAVY_FENCE;
@@ -106,7 +106,7 @@ inline retire(o) {
 #elif defined NO_MEMBARRIER	/* planted bug */
 	begin_retiring(o);
 	phase[o] = RETIRED
-#elif defined PLAIN_RETIRED	/* planted bug: visible to others after the sums below */
+#elif defined PLAIN_RETIRED	/* planted bug: others see it after the sums below */
 	begin_retiring(o);
 	HEAVY_FENCE;
 	late_retired = o
@@ -121,11 +121,11 @@ inline retire(o) {
 #elif !defined PORTABLE
 	HEAVY_FENCE;		/* (T2) */
 #endif
-	phase[o] = RETIRED	/* (T3) from here on anybody may sum */
+	phase[o] = RETIRED	/* (T3) from here on anyone may sum */
 #endif
 }
 
-/* end_update goes on with the next operation, or with none. */
+/* end_update starts another operation, or stops the writer. */
 #ifdef UPDATES
 #define MORE_UPDATES	updates > 0 -> updates--
 #else
@@ -164,14 +164,14 @@ get:
 	:: atomic {
 		clean != 0 && UNLOCKED ->
 		take(new);		/* (G1) ownership passes to this call */
-		reborn(new)
+		next_generation(new)
 	   }
-#ifdef RACE	/* misuse: a writer takes for its own whatever it knows to be private */
+#ifdef RACE	/* misuse: a writer uses a private object that it does not own */
 	:: atomic { phase[CONTAINERS+1] == PRIVATE -> new = CONTAINERS+1 }
 #endif
-	:: pop(new, after, clean == 0);
+	:: pop_dirty(new, after, clean == 0);
 		if
-		:: atomic { new != NONE -> reborn(new) }
+		:: atomic { new != NONE -> next_generation(new) }
 #ifdef LIMITED			/* Options.MaxLive: TryGet returns an error */
 		:: atomic { new == NONE && created == OBJECTS -> end_update() }
 		:: atomic { new == NONE && created < OBJECTS -> create(new) }
@@ -183,14 +183,14 @@ get:
 
 	if
 #if defined GIVING_BACK || defined RACE
-#ifdef GIVE_BACK_WITHOUT_CAS	/* planted bug: what was seen private is taken for it */
+#ifdef GIVE_BACK_WITHOUT_CAS	/* planted bug: a store in place of the compare-and-swap */
 	:: phase[new] = FREE;
 #else
 	:: atomic { leave_private(FREE) };	/* (B1) the owner gives it back */
 #endif
 	   atomic { UNLOCKED -> keep(new); new = NONE; end_update() }
 #endif
-#if defined PUBLISH_WITHOUT_CAS	/* planted bug: the same */
+#if defined PUBLISH_WITHOUT_CAS	/* planted bug: likewise */
 	:: phase[new] = LIVE
 #elif defined PUBLISH_LATE	/* planted bug: (U1) after (U2) */
 	:: skip
@@ -200,7 +200,7 @@ get:
 	fi;
 
 #ifdef VALIDATE_BY_VERSION
-	disturbed = 255;
+	update_begun = 255;
 #endif
 swap:
 #ifdef TORN_SWAP	/* planted bug: a load and a store */
@@ -213,7 +213,7 @@ swap:
 		seen = NONE;
 #endif
 		current[c] = new;
-		EACH_READER(DISTURB, c);
+		EACH_READER(MARK_UPDATED, c);
 #ifndef PUBLISH_LATE
 		new = NONE;
 #endif
@@ -234,10 +234,10 @@ swap:
 #define FENCED		true
 #ifdef PLAIN_RETIRED
 #define IS_RETIRED(o)	(phase[o] == RETIRED || late_retired == o)
-#define SETTLED		(late_retired == NONE)
+#define CAS_ENABLED		(late_retired == NONE)
 #else
 #define IS_RETIRED(o)	(phase[o] == RETIRED)
-#define SETTLED		true
+#define CAS_ENABLED		true
 #endif
 #define NOT_DRAINED	ref[me] = NONE; end_update()
 #include "reclaim.pml"
