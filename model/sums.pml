@@ -21,7 +21,7 @@ byte checking[CHECKERS];	/* NONE: no check, or one that will fail;
 				   SUMMED(o): the sums were equal at (S3) */
 #define SUMMED(o)	((o)+8)
 
-/* A release since (S2), or a new generation, makes a checker of o fail. */
+/* A release after released was summed, or a new generation, makes a checker fail. */
 #define MISS_RELEASE(p, o)	checking[p] = (checking[p] == (o) -> NONE : checking[p])
 #define MISS_GENERATION(p, o)	checking[p] = (checking[p]%8 == (o) -> NONE : checking[p])
 #if READERS+WRITERS == 2
@@ -32,7 +32,7 @@ byte checking[CHECKERS];	/* NONE: no check, or one that will fail;
 #define ALL_CHECKERS(DO, o)	DO(0, o); DO(1, o); DO(2, o); DO(3, o)
 #endif
 
-/* (A3), (A5) and (R3) become visible, on stripe c. */
+/* Counts on stripe c become visible. */
 inline commit_acquired(o, c) {
 	outstanding[o]++
 }
