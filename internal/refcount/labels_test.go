@@ -30,7 +30,7 @@ func TestEveryStepIsArguedAndModelled(t *testing.T) {
 	if argued := labels(t, argument, "*.go"); !slices.Equal(steps, argued) {
 		t.Errorf("labels of statements: %v\nof arguments: %v", steps, argued)
 	}
-	statement := regexp.MustCompile(`(?m)^[ \t]*[^ \t/*#].*/\*.*$`)
+	statement := regexp.MustCompile(`(?m)^[ \t]*[^\s/*#].*/\*.*$`)
 	modelled := labels(t, statement, "../../model/*.pml")
 	row := regexp.MustCompile(`(?m)^\| \([A-Z][0-9]\) \|`)
 	omitted := labels(t, row, "../../model/README.md")
