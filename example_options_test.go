@@ -102,7 +102,7 @@ func ExampleOverRelease() {
 
 func ExampleOverRelease_Error() {
 	fmt.Println(&poolswap.OverRelease{Type: "*main.DenyList", Object: 0xc0000100, Generation: 4, Acquired: 7, Released: 8})
-	// Output: poolswap: Release of a *main.DenyList more often than it was acquired: 1 too many (released twice, or by a goroutine that did not acquire it?) [object 0xc0000100, generation 4, acquired 7 times, released 8 times]
+	// Output: poolswap: Release of a *main.DenyList more often than it was acquired: 1 too many (released twice, released after Update, or Release of what a Reader returned?) [object 0xc0000100, generation 4, acquired 7 times, released 8 times]
 }
 
 // If a reader was the last holder, a panic in reset ends the process, unless

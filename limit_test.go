@@ -22,7 +22,7 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 		if obj, err := pool.TryGet(); obj != nil || !errors.Is(err, poolswap.ErrLimit) {
 			t.Errorf("TryGet at the limit returned %p, %v", obj, err)
 		}
-		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free: 2 are held by readers, 0 are being reset or discarded (a forgotten Release? TryGet returns an error instead)"
+		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free: 1 are current, 2 were replaced and are held by readers, 0 are being reset or discarded (MaxLive too small, or a forgotten Release? TryGet returns an error instead)"
 		pooltest.WantPanic(t, want, func() { pool.Get() })
 		pooltest.WantPanic(t, want, func() { c.GetNew() })
 		if after := pool.Stats(); after != before {

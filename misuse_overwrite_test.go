@@ -54,6 +54,39 @@ func TestAWriterThatOverwritesTheRefIsRefused(t *testing.T) {
 	})
 }
 
+// TestACurrentObjectThatIsOverwrittenIsGivenUp publishes first and fills then,
+// by assigning to the whole object.
+func TestACurrentObjectThatIsOverwrittenIsGivenUp(t *testing.T) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
+		options.MaxLive = 3
+		pool := newTablePool(options)
+		c := poolswap.NewContainer(pool, &table{value: 1})
+		r := c.NewReader()
+		held := c.Acquire()
+		*held = table{value: 2}
+		const found = " found that the Ref of the current *poolswap_test.table was overwritten (by *t = T{…} after the Update? fill an object before it is published, and assign to the other fields)"
+		for range 3 {
+			pooltest.WantPanic(t, "poolswap: Acquire"+found, func() { c.Acquire() })
+			pooltest.WantPanic(t, "poolswap: Acquire"+found, func() { r.Load() })
+		}
+		pooltest.WantPanic(t, "poolswap: Release of a *poolswap_test.table that was never published (a literal? only Get, Acquire and Update make an object the pool's), or whose Ref was overwritten (by *t = T{…}?)",
+			func() { c.Release(held) })
+		next := c.GetNew()
+		next.value = 3
+		pooltest.WantPanic(t, "poolswap: Update"+found, func() { c.Update(next) })
+		c.WithAcquire(func(obj *table) {
+			if obj != next {
+				t.Errorf("the container serves %+v, want the object of the Update that panicked", obj)
+			}
+		})
+		c.Release(held) // of a lost object: its Ref is restored
+		c.Update(c.GetNew())
+		if s := pooltest.Settled(t, pool, 0); s.Lost != 1 || s.Live != 2 || s.Current != 1 || s.Retired != 0 {
+			t.Errorf("in the end: %+v", s)
+		}
+	})
+}
+
 var global table
 
 // TestAnObjectNeedNotBeOnTheHeap publishes a global variable.

@@ -110,8 +110,8 @@ func (p *Pool[T, P]) Get() *T {
 	obj := p.engine.Get()
 	if obj == nil {
 		s := p.Stats()
-		panic(fmt.Sprintf("poolswap: Get from the pool of %s: %d objects are live, as many as Options.MaxLive allows, and none is free: %d are held by readers, %d are being reset or discarded (a forgotten Release? TryGet returns an error instead)",
-			p.engine.TypeName, p.engine.MaxLive, s.Retired, s.Resetting))
+		panic(fmt.Sprintf("poolswap: Get from the pool of %s: %d objects are live, as many as Options.MaxLive allows, and none is free: %d are current, %d were replaced and are held by readers, %d are being reset or discarded (MaxLive too small, or a forgotten Release? TryGet returns an error instead)",
+			p.engine.TypeName, p.engine.MaxLive, s.Current, s.Retired, s.Resetting))
 	}
 	return userObject[T](obj, p.offset)
 }

@@ -80,16 +80,16 @@ var readFaults = []fault{
 	}},
 	{"U2: what was current is reset before it is retired", "internal/refcount/write.go", []edit{
 		{
-			`	if old != nil && old.retire() {
+			`	if old.retire() {
 		s.pool.recycle(old)`,
-			`	if old != nil && s.pool.tryReset(old) && old.retire() {
+			`	if s.pool.tryReset(old) && old.retire() {
 		s.pool.keep(old)`,
 		},
 	}},
 	{"U2: what was current is not retired", "internal/refcount/write.go", []edit{
 		{
-			`if old != nil && old.retire() {`,
-			`if old != nil && false {`,
+			`	if old.retire() {`,
+			`	if false {`,
 		},
 	}},
 	{"U2 after T1: retired before it is replaced", "internal/refcount/write.go", []edit{

@@ -35,6 +35,13 @@ func (r *registry) add(obj *Object, counters *stripe.Counters) (had *stripe.Coun
 	return nil
 }
 
+// find returns the counters of an object that is in, or nil.
+func (r *registry) find(obj *Object) *stripe.Counters {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.objects[weak.Make(obj)]
+}
+
 // remove takes out an object that was collected.
 func (r *registry) remove(key weak.Pointer[Object]) {
 	r.mu.Lock()

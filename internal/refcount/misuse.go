@@ -52,7 +52,12 @@ func (s *Slot) refuse(obj *Object) {
 }
 
 func panicUnpublished(op, typeName string) {
-	panic(fmt.Sprintf("poolswap: %s of a %s that was never published (a literal? only Get, Acquire and Update make an object the pool's)", op, typeName))
+	panic(fmt.Sprintf("poolswap: %s of a %s that was never published (a literal? only Get, Acquire and Update make an object the pool's), or whose Ref was overwritten (by *t = T{…}?)", op, typeName))
+}
+
+// panicOverwritten panics for a current object without counters.
+func (p *Pool) panicOverwritten(op string) {
+	panic(fmt.Sprintf("poolswap: %s found that the Ref of the current %s was overwritten (by *t = T{…} after the Update? fill an object before it is published, and assign to the other fields)", op, p.TypeName))
 }
 
 // panicNotMade panics for a Container or a Pool that no constructor made.
@@ -75,7 +80,7 @@ type Excess struct {
 
 // String says what is wrong, for a panic or an error.
 func (e Excess) String() string {
-	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, or by a goroutine that did not acquire it?) %s",
+	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, released after Update, or Release of what a Reader returned?) %s",
 		e.Type, e.Released-e.Acquired, e.known())
 }
 

@@ -110,7 +110,7 @@ var objectMisuses = []struct {
 			next.value = 1
 			return func() { s.c.Update(next) }
 		},
-		want: "Release of a *refcount_test.table more often than it was acquired: 2 too many (released twice, or by a goroutine that did not acquire it?) [generation 0, acquired 2 times, released 4 times]",
+		want: "Release of a *refcount_test.table more often than it was acquired: 2 too many (released twice, released after Update, or Release of what a Reader returned?) [generation 0, acquired 2 times, released 4 times]",
 		lost: 1, replaces: true,
 	},
 	{
@@ -120,7 +120,7 @@ var objectMisuses = []struct {
 			objectOf(obj).CountRelease()
 			return func() { s.c.Release(obj) }
 		},
-		want: "Release of a *refcount_test.table more often than it was acquired: 1 too many (released twice, or by a goroutine that did not acquire it?) [generation 0, acquired 1 times, released 2 times]",
+		want: "Release of a *refcount_test.table more often than it was acquired: 1 too many (released twice, released after Update, or Release of what a Reader returned?) [generation 0, acquired 1 times, released 2 times]",
 		lost: 1,
 	},
 	{
@@ -149,7 +149,7 @@ var objectMisuses = []struct {
 	{
 		name:    "Release of a literal that was never published",
 		prepare: func(s *scene) func() { return func() { s.c.Release(&table{value: 3}) } },
-		want:    "Release of a *refcount_test.table that was never published (a literal? only Get, Acquire and Update make an object the pool's)",
+		want:    "Release of a *refcount_test.table that was never published (a literal? only Get, Acquire and Update make an object the pool's), or whose Ref was overwritten (by *t = T{…}?)",
 	},
 	{
 		name: "Update of the object that is current here",
@@ -207,7 +207,7 @@ var objectMisuses = []struct {
 			_ = pooltest.PanicOf(s.t, func() { s.c.Release(obj) })
 			return func() { s.c.Release(obj) }
 		},
-		want: "Release of a *refcount_test.table more often than it was acquired: 2 too many (released twice, or by a goroutine that did not acquire it?) [generation 0, acquired 1 times, released 3 times]",
+		want: "Release of a *refcount_test.table more often than it was acquired: 2 too many (released twice, released after Update, or Release of what a Reader returned?) [generation 0, acquired 1 times, released 3 times]",
 		lost: 1,
 	},
 	{

@@ -40,6 +40,10 @@ func (s *Slot) acquire() unsafe.Pointer {
 			return nil
 		}
 		counters := obj.counters.Load()
+		if counters == nil { // a panic while pinned would end the process
+			seam.Unpin()
+			s.pool.panicOverwritten("Acquire")
+		}
 
 		// (A3) Count. The count may land in any later generation of the object.
 		// There it is one acquired too many until (A5) undoes it: a checker

@@ -28,6 +28,8 @@ TEXT ·Acquire(SB), NOSPLIT, $0-24
 	TESTQ	BX, BX
 	JEQ	on
 	MOVQ	Object_counters(BX), SI
+	TESTQ	SI, SI // nil if the program overwrote the Ref
+	JEQ	on
 	CMPQ	CX, const_countersPlain(SI)
 	JCC	atomically
 	SHLQ	$const_countersShift, CX

@@ -15,9 +15,33 @@ func (s *Slot) Update(next *Object) {
 	// the old object is live and not current. Readers that validated before
 	// still release it, see live at (R4), and leave it to this writer.
 	old := s.current.Swap(next) // (U2)
-	if old != nil && old.retire() {
+	if old == nil {
+		return
+	}
+	if old.counters.Load() == nil {
+		s.pool.giveUpOverwritten(old)
+	}
+	if old.retire() {
 		s.pool.recycle(old)
 	}
+}
+
+// giveUpOverwritten gives up an object whose Ref was overwritten while it was
+// current, and panics. Readers that hold it can release it again: the registry
+// still knows its counters.
+func (p *Pool) giveUpOverwritten(old *Object) {
+	if counters := p.registry.find(old); counters != nil {
+		p.restore(old, counters)
+
+		// (L4) Its Ref was overwritten. The swap made this writer the one that
+		// retires the object, so no other goroutine writes its state. Readers
+		// may have released it in the meantime in vain, so its counts are not
+		// to be trusted: the object is lost and never summed.
+		counters.State.Store(withPhase(counters.State.Load(), lost)) // (L4)
+		p.stats.retired.Add(1)
+		p.stats.lose()
+	}
+	p.panicOverwritten("Update")
 }
 
 // publish takes next from its owner and makes it live. If two calls race for
