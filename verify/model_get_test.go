@@ -67,7 +67,7 @@ func (m *model) create(got *record, p plan) (*twin, verdict) {
 		now := m.accounts()
 		return nil, verdict{limit: true, text: []string{
 			fmt.Sprintf("poolswap: Get from the pool of *verify_test.record: %d objects are live, as many as Options.MaxLive allows, and none is free", m.maxLive),
-			fmt.Sprintf("%d are held by readers, %d are being reset or discarded", now.Retired, now.Resetting),
+			fmt.Sprintf("%d are current, %d were replaced and are held by readers, %d are being reset or discarded", now.Current, now.Retired, now.Resetting),
 		}}
 	}
 	w := p.again
