@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -21,8 +22,9 @@ func TestEveryFaultCanBePlanted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.remove()
+	here := runtime.GOOS + "/" + runtime.GOARCH
 	for _, f := range faults {
-		if !seenByAny(layers, f) {
+		if here == "linux/amd64" && !seenByAny(layers, f) { // elsewhere no layer builds the assembly
 			t.Errorf("fault %q: no layer builds %s", f.name, f.file)
 		}
 		before := labels(t, s.dir, f)
