@@ -55,13 +55,13 @@ func readUntil(t *testing.T, f *os.File, text string) {
 
 // endOfInterrupted waits for the end and sees to it that it is a proper one,
 // and the end of the children too.
-func endOfInterrupted(t *testing.T, process *exec.Cmd, stderr *bytes.Buffer, children ...int) {
+func endOfInterrupted(t *testing.T, process *exec.Cmd, stderr *bytes.Buffer, folder string, children ...int) {
 	t.Helper()
 	if status := exitStatus(t, process.Wait()); status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
-	if got := strings.TrimSpace(stderr.String()); got != "bench: interrupted; what was measured until then is kept" {
-		t.Errorf("says %q", got)
+	if got, want := stderr.String(), "bench: interrupted; what was measured until then is in "+folder+"\n"; !strings.HasSuffix(got, want) {
+		t.Errorf("says %q, want %q at the end", got, want)
 	}
 	for _, child := range children {
 		if err := syscall.Kill(child, 0); !errors.Is(err, syscall.ESRCH) {
@@ -81,7 +81,7 @@ func TestInterruptKeepsResults(t *testing.T) {
 	if err := process.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	endOfInterrupted(t, process, stderr)
+	endOfInterrupted(t, process, stderr, folder)
 	run := readResults(t, folder)
 	if len(run.Find("footprint", "procs=16", "PoolSwap").Iterations) != 1 {
 		t.Error("what was measured before is not there")
@@ -107,7 +107,8 @@ func TestInterruptEndsChildren(t *testing.T) {
 		{"SIGTERM to all", syscall.SIGTERM, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			process, _, stderr := command("-suite", "hotswap", "-benchtime", "1h", "-o", t.TempDir())
+			folder := t.TempDir()
+			process, _, stderr := command("-suite", "hotswap", "-benchtime", "1h", "-o", folder)
 			readUntil(t, startGroup(t, process), "samples of each")
 			children := awaitChildren(process.Process.Pid)
 			to := process.Process.Pid
@@ -117,7 +118,7 @@ func TestInterruptEndsChildren(t *testing.T) {
 			if err := syscall.Kill(to, c.signal); err != nil {
 				t.Fatal(err)
 			}
-			endOfInterrupted(t, process, stderr, children...)
+			endOfInterrupted(t, process, stderr, folder, children...)
 		})
 	}
 }

@@ -61,15 +61,13 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	others := results.WatchOthers()
 	measured, err := take(o, o.chosen(all), stdout, stderr)
 	measured.Partial, measured.Others = err != nil, others()
-	if err != nil {
-		_, _ = fmt.Fprintf(stderr, "bench: %v; what was measured until then is kept\n", err)
-	}
 	written, writeErr := report.Write(o.output, all, measured)
-	if writeErr != nil {
-		_, _ = fmt.Fprintf(stderr, "bench: the results cannot be written: %v\n", writeErr)
+	switch {
+	case writeErr != nil:
+		_, _ = fmt.Fprintf(stderr, "bench: the results cannot be written: %v\n", errors.Join(writeErr, err))
 		return 1
-	}
-	if err != nil {
+	case err != nil:
+		_, _ = fmt.Fprintf(stderr, "bench: %v; what was measured until then is in %s\n", err, absolute(o.output))
 		return 1
 	}
 	if o.targets {
@@ -101,10 +99,12 @@ func take(o options, chosen []measure.Suite, stdout io.Writer, stderr *os.File) 
 	}
 	s := &session.Session{
 		Suites: chosen, Count: o.count, Time: o.benchtime, Full: o.full,
-		Stderr: stderr, Progress: session.Silent{},
+		Stderr: stderr,
 	}
 	if term.IsTerminal(int(stderr.Fd())) {
 		s.Progress = session.NewBar(s, stderr)
+	} else {
+		s.Progress = session.NewLines(s, stderr)
 	}
 	m := measured.Machine
 	_, _ = fmt.Fprintf(stdout, "%s, %d cores, %s/%s, %s, poolswap counts the %s way\n", m.CPU, m.Cores, m.OS, m.Arch, m.Go, m.Counting)

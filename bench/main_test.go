@@ -139,8 +139,9 @@ func TestRunWritesAllResults(t *testing.T) {
 	if status := exitStatus(t, process.Run()); status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
-	if stderr.Len() > 0 {
-		t.Errorf("without a terminal, stderr is not silent: %q", stderr)
+	if lines := strings.Count(stderr.String(), "\n"); lines != 5 || strings.ContainsAny(stderr.String(), "\r\x1b") ||
+		!strings.Contains(stderr.String(), "bench: cadence collections=3, about ") {
+		t.Errorf("without a terminal, stderr has not one line for each of 5 cases: %q", stderr)
 	}
 	for _, want := range []string{"collections=3", "factory calls", "targets met", folder} {
 		if !strings.Contains(stdout.String(), want) {

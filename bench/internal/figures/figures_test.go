@@ -28,7 +28,7 @@ func TestUpdateWritesWhatCheckAccepts(t *testing.T) {
 		{"a table of ratios", "<!-- figures: bench/results read ratio rivals=RWMutexRef -->\n<!-- /figures -->", "| 4x |"},
 		{"a row for each unit", "<!-- figures: bench/results read unit=ns/op,core-ns/op rivals=PoolSwap -->\n<!-- /figures -->", "writer=none: time/op | 5 ns |\n| procs=1, goroutines=1, writer=none: per core | 2.50 ns |"},
 		{"two cases", "<!-- figures: bench/results read case=goroutines=1/,goroutines=2/ rivals=PoolSwap -->\n<!-- /figures -->", "| procs=1, goroutines=1, writer=none | 5 ns |\n| procs=1, goroutines=2, writer=none | 6 ns |"},
-		{"the machine", "<!-- figures: bench/results machine --><!-- /figures -->", "a CPU, 2 cores, linux/amd64, go1.26; `go run`, 2026-01-02, others had 2 % of the processors"},
+		{"the machine", "<!-- figures: bench/results machine --><!-- /figures -->", "a CPU, 2 cores, linux/amd64, go1.26; `go run`, 2026-01-02, other processes used 2 % of the CPU"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, err := s.Update(c.document)

@@ -42,7 +42,7 @@ func (s *Source) table(what string) (string, error) {
 func machine(folder string, run *results.Run) string {
 	m, others := run.Machine, ""
 	if run.Others >= 0 {
-		others = fmt.Sprintf(", others had %.0f %% of the processors", 100*run.Others)
+		others = fmt.Sprintf(", other processes used %.0f %% of the CPU", 100*run.Others)
 	}
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s; `%s`, %.10s%s; raw figures in [%s](https://github.com/poolswap/poolswap/tree/main/%s).\n",
 		m.CPU, m.Cores, m.OS, m.Arch, m.Go, run.Command, run.Started, others, folder, folder)

@@ -10,18 +10,6 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/measure"
 )
 
-// Silent is a Progress that shows nothing.
-type Silent struct{}
-
-// Next does nothing.
-func (Silent) Next(*measure.Suite, *measure.Case, *measure.Rival, int) {}
-
-// Hide does nothing.
-func (Silent) Hide() {}
-
-// Done does nothing.
-func (Silent) Done() {}
-
 // Bar is a Progress that draws a bar on a terminal. It counts time, as samples
 // take very different times.
 type Bar struct {

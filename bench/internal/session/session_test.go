@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/results"
@@ -55,6 +56,13 @@ func broken(how string) measure.Suite {
 
 var known = []measure.Suite{fake, broken("error"), broken("exit"), broken("panic")}
 
+// silent is a Progress that shows nothing.
+type silent struct{}
+
+func (silent) Next(*measure.Suite, *measure.Case, *measure.Rival, int) {}
+func (silent) Hide()                                                   {}
+func (silent) Done()                                                   {}
+
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == session.ChildArgument {
 		if err := session.Serve(known, os.Stdin, os.Stdout); err != nil {
@@ -67,7 +75,7 @@ func TestMain(m *testing.M) {
 }
 
 func TestRivalsTakeTurnsInOneProcessForEachLimit(t *testing.T) {
-	s := session.Session{Suites: []measure.Suite{fake}, Count: 3, Progress: session.Silent{}, Stderr: os.Stderr}
+	s := session.Session{Suites: []measure.Suite{fake}, Count: 3, Progress: silent{}, Stderr: os.Stderr}
 	run := new(results.Run)
 	if err := s.Run(context.Background(), run); err != nil {
 		t.Fatal(err)
@@ -100,7 +108,7 @@ func TestFailureKeepsWhatWasMeasured(t *testing.T) {
 	for how, says := range map[string]string{"error": "no data", "exit": "exit status 7", "panic": "exit status 2"} {
 		t.Run(how, func(t *testing.T) {
 			var stderr strings.Builder
-			s := session.Session{Suites: []measure.Suite{broken(how)}, Count: 2, Progress: session.Silent{}, Stderr: &stderr}
+			s := session.Session{Suites: []measure.Suite{broken(how)}, Count: 2, Progress: silent{}, Stderr: &stderr}
 			run := new(results.Run)
 			err := s.Run(context.Background(), run)
 			if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "suite "+how+", case a=b, bad") {
@@ -120,7 +128,7 @@ func TestEndOfContextIsTheError(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	reason := errors.New("enough")
 	cancel(reason)
-	s := session.Session{Suites: []measure.Suite{fake}, Count: 1, Progress: session.Silent{}, Stderr: os.Stderr}
+	s := session.Session{Suites: []measure.Suite{fake}, Count: 1, Progress: silent{}, Stderr: os.Stderr}
 	if err := s.Run(ctx, new(results.Run)); !errors.Is(err, reason) {
 		t.Errorf("the error is %v", err)
 	}
@@ -146,6 +154,26 @@ func TestBarIsDrawnBetweenSamplesOnly(t *testing.T) {
 	}
 	if !strings.Contains(terminal.String(), "fake limit=64MiB B 2/2") {
 		t.Errorf("the bar does not say what runs: %q", terminal.String())
+	}
+}
+
+func TestALogGetsALineForEachCase(t *testing.T) {
+	timed := fake
+	timed.Time = 4 * time.Second // each of 3 rivals takes 2 samples of 5 s in each of 2 cases
+	s := &session.Session{Suites: []measure.Suite{timed}, Count: 2}
+	var log strings.Builder
+	lines := session.NewLines(s, &log)
+	for i := range timed.Cases {
+		c := &timed.Cases[i]
+		for round := range s.Count {
+			for j := range c.Rivals {
+				lines.Next(&timed, c, &c.Rivals[j], round)
+			}
+		}
+	}
+	const want = "bench: fake limit=none, about 1m0s left\nbench: fake limit=64MiB, about 30s left\n"
+	if log.String() != want {
+		t.Errorf("the log says %q, want %q", &log, want)
 	}
 }
 
