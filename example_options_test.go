@@ -30,18 +30,20 @@ func ExampleNoSpares() {
 	// Output: 0
 }
 
+// One object is current and a reader holds another, so a MaxLive of 2 leaves
+// none to fill.
 func ExampleErrLimit() {
 	pool := poolswap.NewPoolWithOptions(
 		func() *DenyList { return new(DenyList) }, nil,
-		poolswap.Options[DenyList]{MaxLive: 1})
+		poolswap.Options[DenyList]{MaxLive: 2})
 	lists := poolswap.NewContainer(pool, pool.Get())
+	old := lists.Acquire()
+	lists.Update(pool.Get())
 	if _, err := pool.TryGet(); errors.Is(err, poolswap.ErrLimit) {
-		fmt.Println("readers hold too much; the list stays as it is")
+		fmt.Println("a reader still holds the old list: the current one stays")
 	}
-	fmt.Println(lists.Acquire() != nil)
-	// Output:
-	// readers hold too much; the list stays as it is
-	// true
+	lists.Release(old)
+	// Output: a reader still holds the old list: the current one stays
 }
 
 // A forgotten Release costs one object. Report receives a Leak when the garbage

@@ -95,6 +95,9 @@ func (s *Service) serve(keys <-chan uint32, answer func([]byte)) {
 	defer r.Close()
 	for key := range keys {
 		t := r.Load() // valid until the next Load, Park or Close
+		if t == nil { // the container is empty
+			continue
+		}
 		if i := t.find(key); i >= 0 {
 			answer(t.name(i))
 		}
@@ -108,7 +111,7 @@ func (s *Service) serve(keys <-chan uint32, answer func([]byte)) {
 func Example_loop() {
 	s := NewService()
 	_ = s.reload(strings.NewReader("17 a.example\n"))
-	keys := make(chan uint32, 2)
+	keys := make(chan uint32, 2) // buffered, so that serve sees whether more keys wait
 	keys <- 16
 	keys <- 17
 	close(keys)
@@ -118,6 +121,9 @@ func Example_loop() {
 
 func (s *Service) auditLater(audit func(*Table)) {
 	t := s.tables.Acquire()
+	if t == nil { // the container is empty
+		return
+	}
 	go func() {
 		defer s.tables.Release(t)
 		audit(t)
@@ -222,7 +228,11 @@ func Example_limit() {
 	fmt.Println(s.tryReload(strings.NewReader("1 b\n")))
 	fmt.Println(s.tryReload(strings.NewReader("1 c\n")))
 	s.tables.Release(slow)
-	fmt.Println(s.tryReload(strings.NewReader("1 c\n")))
+	err := errSkipped
+	for errors.Is(err, errSkipped) { // until the old table is reset
+		err = s.tryReload(strings.NewReader("1 c\n"))
+	}
+	fmt.Println(err)
 	// Output:
 	// <nil>
 	// <nil>

@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/poolswap/poolswap"
 )
@@ -160,6 +161,27 @@ func TestForgottenReleasesOfTheCurrentObjectAreNoLeakYet(t *testing.T) {
 	load(t, s, "17 b.example")
 	if stats := s.pool.Stats(); stats.Retired != 1 {
 		t.Errorf("after an update they do not show: %+v", stats)
+	}
+}
+
+// Readers may go on while the container is emptied at shutdown.
+func TestReadersOfAnEmptyContainerFindNoTable(t *testing.T) {
+	s := NewService()
+	load(t, s, "17 a.example")
+	s.shutdown()
+	keys := make(chan uint32, 1)
+	keys <- 17
+	close(keys)
+	s.serve(keys, func(name []byte) { t.Errorf("the loop answers %q", name) })
+	synctest.Test(t, func(t *testing.T) {
+		s.auditLater(func(*Table) { t.Error("there is a table to audit") })
+		synctest.Wait()
+	})
+	if _, err := s.lookup(nil, 17); !errors.Is(err, errNotLoaded) {
+		t.Errorf("the lookup returns %v", err)
+	}
+	if stats := s.pool.Stats(); stats.Live != 0 {
+		t.Errorf("what is left: %+v", stats)
 	}
 }
 

@@ -27,7 +27,7 @@ func newPool() *poolswap.Pool[database, *database] {
 		func() *database { return new(database) },
 		func(d *database) bool { d.close(); return true },
 		poolswap.Options[database]{
-			Discard: (*database).close, // of a database that leaves the pool before its reset
+			Discard: (*database).close, // for an object that reset refuses; this reset refuses none
 			Report:  func(err error) { log.Print(err) },
 		})
 }
