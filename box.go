@@ -1,14 +1,14 @@
 package poolswap
 
-// Box makes any value poolable: use it for a type that one cannot embed a
-// [Ref] in.
+// Box makes any value poolable: use it for a type that you cannot embed a [Ref]
+// in.
 //
 //	pool := poolswap.NewPool(
 //		func() *poolswap.Box[bytes.Buffer] { return new(poolswap.Box[bytes.Buffer]) },
 //		func(b *poolswap.Box[bytes.Buffer]) bool { b.Value.Reset(); return true },
 //	)
 //
-// What is said of objects in this package holds for the Box.
+// What this package says of objects applies to a Box.
 type Box[T any] struct {
 	Ref
 	Value T

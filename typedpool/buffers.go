@@ -20,7 +20,7 @@ const defaultMaxBytes = 64 << 10
 //
 // Buffers is safe for use by any number of goroutines. It is good for building
 // a message that is written out before Put, and bad for bytes that outlive the
-// call. It must not be copied after first use; go vet sees the copy. A call of
+// call. It must not be copied after first use; go vet sees the copy. A call to
 // Put(b) synchronizes before the Get that returns that b.
 type Buffers struct {
 	pool Pool[bytes.Buffer]

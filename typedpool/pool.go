@@ -20,7 +20,7 @@ import "sync"
 //
 // A Pool must not be copied after first use; go vet sees the copy.
 //
-// A call of Put(x) synchronizes before the Get that returns that x, and the
+// A call to Put(x) synchronizes before the Get that returns that x, and the
 // return of the New function synchronizes before the Get that returns its
 // object.
 type Pool[T any] struct {

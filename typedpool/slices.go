@@ -25,7 +25,7 @@ import (
 // Slices is safe for use by any number of goroutines. It is good for working
 // space that grows by append, and bad for slices of very different sizes, which
 // belong in a pool for each size. It must not be copied after first use; go vet
-// sees the copy. A call of Put(s) synchronizes before the Get that returns the
+// sees the copy. A call to Put(s) synchronizes before the Get that returns the
 // array of that s.
 type Slices[E any] struct {
 	// A slice header stored in an interface would be allocated anew for each
@@ -74,8 +74,9 @@ func (p *Slices[E]) Get(n int) []E {
 }
 
 // Put passes the array of s to the pool, or drops it if its capacity is over the
-// limit. Put of a slice without capacity does nothing. Put allocates only when
-// the garbage collector has emptied the pool of boxes.
+// limit. Put of a slice without capacity does nothing. Put allocates a slice
+// header only if none is left to recycle: at first, and after garbage
+// collections.
 func (p *Slices[E]) Put(s []E) {
 	s = s[:cap(s)]
 	if len(s) == 0 || unsafe.Sizeof(s[0]) == 0 {

@@ -26,7 +26,7 @@ func main() {
 	maxShrink := flag.Uint("max-shrink", 10, "refuse a table that lacks more than this `percent` of the last one's ranges;\n100: accept every table")
 	flag.Parse()
 	if len(paths) == 0 || flag.NArg() > 0 {
-		fmt.Fprintln(os.Stderr, "give a -table, such as -table examples/asnlookup/sample.csv, and flags alone")
+		fmt.Fprintln(os.Stderr, "give a -table, such as -table examples/asnlookup/sample.csv, and no other arguments")
 		flag.Usage()
 		os.Exit(2)
 	}

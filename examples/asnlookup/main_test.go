@@ -106,7 +106,7 @@ func TestABadCommandLineEndsWithAMessage(t *testing.T) {
 	}{
 		{"an unknown flag", []string{"-tabel", "x"}, 2, "flag provided but not defined: -tabel"},
 		{"no table", nil, 2, "give a -table"},
-		{"an argument", []string{"-table", good, good}, 2, "and flags alone"},
+		{"an argument", []string{"-table", good, good}, 2, "and no other arguments"},
 		{"a bad interval", []string{"-watch", "often"}, 2, `invalid value "often" for flag -watch`},
 		{"a negative share", []string{"-max-shrink", "-1"}, 2, `invalid value "-1" for flag -max-shrink`},
 		{"a missing file", []string{"-table", good, "-table", "/no/such/table.csv"}, 1, "/no/such/table.csv: no such file or directory"},
