@@ -24,11 +24,11 @@ type Options[T any] struct {
 	// Discard, if not nil, is called once for each object that leaves the
 	// pool for good: refused by reset, beyond the spares, or trimmed. It is
 	// the place to close a file or unmap memory. It runs on the goroutine of
-	// a writer or of the sweeper, never on a reader and with no lock held; it
-	// may see an object that was reset or one that was not. It is not called
-	// for an object that is lost (see Stats.Lost) or that the garbage
-	// collector took (see Stats.Collected): a forgotten Release leaks what
-	// such an object owns.
+	// a writer or of the sweeper, never on a reader and with no lock held,
+	// after reset if there is one: what reset closes is closed already. It is
+	// not called for an object that is lost (see Stats.Lost) or that the
+	// garbage collector took (see Stats.Collected): a forgotten Release leaks
+	// what such an object owns.
 	Discard func(*T)
 
 	// MaxLive, if not 0, bounds how many objects exist: when that many do
