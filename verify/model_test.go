@@ -131,9 +131,6 @@ func (m *model) release(w *twin) verdict {
 		w.released++
 		m.stats.LateReleases++
 		m.stats.SlowChecks++
-		if w.place == lost && w.released > w.acquired {
-			m.reportExcess(w)
-		}
 		if w.place == retired && w.acquired == w.released {
 			m.stats.Drained++
 			w.place = dirty

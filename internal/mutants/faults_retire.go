@@ -77,6 +77,12 @@ var retireFaults = []fault{
 	if released != acquired ||`,
 		},
 	}},
+	{"L2: a store, so that two can report", "internal/refcount/write.go", []edit{
+		{
+			`!counters.State.CompareAndSwap(now, withPhase(now, lost)) { // (L2)`,
+			`!func() bool { counters.State.Store(withPhase(now, lost)); return true }() { // (L2)`,
+		},
+	}},
 	{"C1: no fence", "internal/refcount/read.go", []edit{
 		{
 			`	seam.Fence() // (C1)`,

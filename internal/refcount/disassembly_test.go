@@ -130,6 +130,15 @@ func TestThePlainIncrementIsBetweenTheLoads(t *testing.T) {
 	program, _ := buildCaller(t)
 	listing := disassemble(t, program, fastAcquire, fastRelease)
 	for _, name := range []string{fastAcquire, fastRelease} {
+		plain := 0
+		for _, in := range listing[name] {
+			if in.counts() && !in.locked {
+				plain++
+			}
+		}
+		if plain != 1 { // the undo and the overflow need a LOCK
+			t.Errorf("%s increments plainly at %d places, want 1", name, plain)
+		}
 		paths := plainPaths(listing[name])
 		if len(paths) == 0 {
 			t.Errorf("%s: no path through %d instructions counts without a LOCK", name, len(listing[name]))

@@ -40,5 +40,8 @@ func (o *Object) CountRelease() {
 	seam.Unpin()
 }
 
+// ValidationFailed is what an Acquire does after it undid its count.
+func (o *Object) ValidationFailed() { o.validationFailed() }
+
 // Forge makes o current without any check, as in a copied container.
 func (s *Slot) Forge(o *Object) { s.current.Store(o) }

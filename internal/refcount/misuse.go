@@ -112,17 +112,6 @@ func (p *Pool) overReleasedByReader(e Excess) {
 	seam.Go(func() { p.Reports.OverRelease(e) })
 }
 
-// refuseExcess is for a release of a lost object, which no check sums.
-func (o *Object) refuseExcess() {
-	counters := o.counters.Load()
-	_ = counters.HeavyFence() // if it fails, counts of the last instant may be missing
-	released := counters.Released()
-	acquired := counters.Acquired()
-	if int64(released-acquired) > 0 {
-		o.pool.overReleasedByReader(*o.excess(counters.State.Load(), acquired, released))
-	}
-}
-
 // fenceFailed reports that an object was given up because membarrier failed.
 func (p *Pool) fenceFailed(err error) {
 	if p.Reports != nil {

@@ -153,13 +153,13 @@ func (p *Pool) releaseSlow(o *Object) {
 	now := counters.State.Load()
 	switch phaseOf(now) {
 	case live, retiring, retired, lost:
+		// A lost object is counted as well and no check sums it. It is never
+		// used again, so a Release too many does no harm; and if it was lost
+		// for one, its other holders release it rightly and must not be blamed.
 		k := seam.Pin()           // (R2)
 		counters.CountReleased(k) // (R3)
 		seam.Unpin()
 		o.releaseRetired()
-		if phaseOf(now) == lost { // no check sums a lost object any more
-			o.refuseExcess()
-		}
 	case private:
 		// (B1) Private to free, by the owner. It is a compare-and-swap, since
 		// two Releases of one unpublished object, or a Release and an Update,

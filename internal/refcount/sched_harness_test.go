@@ -35,6 +35,7 @@ type harness struct {
 	dropped    int // discarded
 	revived    int // and brought back
 	refused    int // of rivals
+	reported   int // errors
 }
 
 // watched is a container and what its only writer has done.
@@ -61,6 +62,10 @@ func newHarness(w *sched.World, containers, spares int, options poolswap.Options
 	options.Discard = func(*testObject) {
 		l.Writes(l.id())
 		l.dropped++
+	}
+	options.Report = func(error) {
+		l.Writes(l.id())
+		l.reported++
 	}
 	l.pool = poolswap.NewPoolWithOptions(l.make, l.reset, options)
 	poolOf(l.pool).Shared(w.Label)
@@ -99,7 +104,7 @@ func (l *harness) failFence() {
 func (l *harness) notes() uint64 {
 	retired, discarded := poolOf(l.pool).RetiredAndDiscarded()
 	h := sched.Mix(retired, discarded)
-	h = sched.Mix(sched.Mix(h, uint64(l.refused)), uint64(l.dropped))
+	h = sched.Mix(sched.Mix(h, uint64(l.refused)), sched.Mix(uint64(l.dropped), uint64(l.reported)))
 	for _, c := range l.containers {
 		h = sched.Mix(sched.Mix(h, uint64(c.begun)), sched.Mix(uint64(c.done), bit(c.maybeNil)))
 	}

@@ -197,6 +197,20 @@ var scenarios = []scenario{
 			}
 		})
 	}},
+	{name: "two references are released three times", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+		s := l.acquire(c[0])
+		l.acquire(c[0])
+		l.update(c[0], nil)
+		s.holders = 0
+		for range 3 {
+			l.Start("holder", func() { l.Panics(func() { c[0].Release(s) }) }) // the last may find the object in the pool
+		}
+		l.AtEnd(func() {
+			if l.reported > 1 {
+				l.Fail("one excess was reported %d times", l.reported)
+			}
+		})
+	}},
 	{name: "the container is emptied and filled", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.Start("writer", func() {
