@@ -68,7 +68,7 @@ ENGINE := ./internal/refcount
 # scheduler.
 .PHONY: sched
 sched: ## the interleavings of the real code, and other tests of that build
-	$(GO) test -tags poolswapsched -run "$$(scripts/tests-only-in poolswapsched $(ENGINE))" $(TESTFLAGS) $(ENGINE)
+	$(GO) test -tags poolswapsched -run "$$(scripts/tests-only-in poolswapsched $(ENGINE))|ReadPath" $(TESTFLAGS) $(ENGINE)
 	$(GO) test -tags poolswapsched $(TESTFLAGS) $$($(GO) list -tags poolswapsched ./internal/... | grep -v '/refcount$$')
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags poolswapsched $(TESTFLAGS) ./...
 

@@ -3,6 +3,7 @@ package poolswap_test
 import (
 	"runtime"
 	"testing"
+	"unsafe"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
@@ -245,5 +246,13 @@ func TestANilContainerPanicsLikeAnyNilPointer(t *testing.T) {
 		if _, ok := panicked.(runtime.Error); !ok {
 			t.Errorf("%s of a nil container: %v", name, panicked)
 		}
+	}
+}
+
+// TestAContainerHasItsCacheLines: what the allocator puts next to the word that
+// readers read must not share its line, or the line that is fetched with it.
+func TestAContainerHasItsCacheLines(t *testing.T) {
+	if size := unsafe.Sizeof(poolswap.Container[table, *table]{}); size != 128 {
+		t.Errorf("a Container is %d bytes, want 128", size)
 	}
 }

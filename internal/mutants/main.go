@@ -47,8 +47,12 @@ func run(ctx context.Context, names, only string, first bool) error {
 	}
 	var planted []fault
 	for _, f := range faults {
-		if wanted.MatchString(f.name) && seenByAny(chosen, f) {
+		switch {
+		case !wanted.MatchString(f.name):
+		case seenByAny(chosen, f):
 			planted = append(planted, f)
+		default:
+			fmt.Fprintf(os.Stderr, "mutants: no chosen layer builds %s: %q is not planted\n", f.file, f.name)
 		}
 	}
 	if len(planted) == 0 {

@@ -16,6 +16,11 @@ func slotOf[T any, P poolswap.Object[T]](c *poolswap.Container[T, P]) *refcount.
 	return (*refcount.Slot)(unsafe.Pointer(c))
 }
 
+// poolOf returns the engine's part of a pool.
+func poolOf[T any, P poolswap.Object[T]](p *poolswap.Pool[T, P]) *refcount.Pool {
+	return (*refcount.Pool)(unsafe.Pointer(p))
+}
+
 // objectOf returns the engine's part of an object that begins with its Ref.
 func objectOf[T any](obj *T) *refcount.Object {
 	return (*refcount.Object)(unsafe.Pointer(obj))

@@ -43,5 +43,12 @@ func (o *Object) CountRelease() {
 // ValidationFailed is what an Acquire does after it undid its count.
 func (o *Object) ValidationFailed() { o.validationFailed() }
 
+// Registered returns how many objects the registry knows.
+func (p *Pool) Registered() int {
+	p.registry.mu.Lock()
+	defer p.registry.mu.Unlock()
+	return len(p.registry.objects)
+}
+
 // Forge makes o current without any check, as in a copied container.
 func (s *Slot) Forge(o *Object) { s.current.Store(o) }

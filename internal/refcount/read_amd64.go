@@ -49,10 +49,10 @@ const (
 // useAsm tells whether this version of Go has these words at these offsets. If
 // not, every read goes through the methods: slower, and as right. Each Slot
 // says so in a word that the assembly reads.
-var useAsm = func() bool {
-	m, p := seam.ProcIDOffsets()
-	return m == gM && p == mP
-}()
+var useAsm = asmFinds(seam.ProcIDOffsets())
+
+// asmFinds reports whether these are the offsets that the assembly uses.
+func asmFinds(m, p uintptr) bool { return m == gM && p == mP }
 
 // UsesAsm reports whether new slots are read through the assembly.
 func UsesAsm() bool { return useAsm }

@@ -46,3 +46,16 @@ func TestTheAssemblyCountsOnTheStripeOfItsP(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestOtherOffsetsDisableTheAssembly: with one wrong offset it would count on
+// the stripe of another P.
+func TestOtherOffsetsDisableTheAssembly(t *testing.T) {
+	if !refcount.AsmFinds(refcount.GM, refcount.MP) {
+		t.Error("the offsets of the assembly are refused")
+	}
+	for _, other := range [][2]uintptr{{0, 0}, {refcount.GM + 8, refcount.MP}, {refcount.GM, refcount.MP + 8}} {
+		if refcount.AsmFinds(other[0], other[1]) {
+			t.Errorf("offsets %d are accepted", other)
+		}
+	}
+}

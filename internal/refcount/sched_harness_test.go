@@ -47,11 +47,6 @@ type watched struct {
 	maybeNil bool // an Update(nil) was called
 }
 
-// poolOf returns the engine's part of a pool.
-func poolOf[T any, P poolswap.Object[T]](p *poolswap.Pool[T, P]) *refcount.Pool {
-	return (*refcount.Pool)(unsafe.Pointer(p))
-}
-
 // newHarness makes a harness with containers that each have a current testObject, and
 // spares clean ones beside.
 func newHarness(w *sched.World, containers, spares int, options poolswap.Options[testObject]) *harness {

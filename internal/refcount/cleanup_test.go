@@ -1,0 +1,54 @@
+package refcount_test
+
+import (
+	"runtime"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
+)
+
+// TestTheRegistryForgetsCollectedObjects: else each adopted object would leave
+// an entry and its counters behind.
+func TestTheRegistryForgetsCollectedObjects(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{Spares: poolswap.NoSpares})
+	c := poolswap.NewEmptyContainer(pool)
+	for range 100 {
+		c.Update(&table{value: 1})
+	}
+	c.Update(nil)
+	pooltest.Eventually(t, "the registry is empty", func() bool {
+		runtime.GC()
+		return poolOf(pool).Registered() == 0
+	})
+	c.Update(&table{value: 1})
+	if n := poolOf(pool).Registered(); n != 1 {
+		t.Errorf("%d objects are registered, want the current one", n)
+	}
+	runtime.KeepAlive(c)
+}
+
+// TestDiscardMayBringTheObjectBack: the object is discarded before Discard
+// runs, which may publish it again.
+func TestDiscardMayBringTheObjectBack(t *testing.T) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
+		var c *poolswap.Container[table, *table]
+		options.Spares = poolswap.NoSpares
+		options.Discard = func(obj *table) {
+			obj.value = 7
+			c.Update(obj)
+		}
+		pool := newTablePool(options)
+		c = poolswap.NewEmptyContainer(pool)
+		obj := pool.Get()
+		pool.Release(obj)
+		c.WithAcquire(func(got *table) {
+			if got != obj || got.value != 7 {
+				t.Errorf("the container serves %p, want %p", got, obj)
+			}
+		})
+		if s := pool.Stats(); s.Discarded != 1 || s.Adopted != 1 || s.Current != 1 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
