@@ -203,31 +203,29 @@ ci: export POOLSWAP_NO_SKIP = 1
 ci: tools ## all checks, at sizes under 12 minutes on 2 cores
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
 
-# What only repeats more of it: the stages of ci, those that it has no time for,
-# and the long runs, at sizes that together take less than two hours on 2 cores.
-# Of model-deep it leaves out the three searches that take nine minutes and more
-# each and 9 GiB: a change of the protocol needs them, by make model-deep. It goes
-# on after a stage that failed, so that one night tells all, and fails in the
-# end. Sizes can be given: make nightly FUZZTIME=10m
-NIGHTLY := $(CI) builds soak+model-deep
+# What only repeats at larger size, at sizes that together take well under two
+# hours on 2 cores: the tests that ci runs with -short or for seconds, the builds
+# and runs that it has no time for. Of model-deep it leaves out the searches that
+# take more than two minutes each: a change of the protocol needs them, by make
+# model-deep. It goes on after a stage that failed, so that one night tells all,
+# and fails in the end. Sizes can be given: make nightly FUZZTIME=10m
+NIGHTLY := purego race cross platforms modules fuzz builds soak+model-deep
 
 .PHONY: nightly
-nightly: export LAYERS = scheduler,stress,unit,machine-code
-nightly: export FIRST = yes
-nightly: export POOLSWAP_STRESS = 15s
-nightly: export POOLSWAP_DEEP = 20s
-nightly: export FUZZTIME = 30s
-nightly: export DEEP = depth-3 migrating cpus-3 writers containers emptying sweepers portable portable-readers-3 counted
-nightly: export PAIRS = 1000000000
-nightly: export UPDATES = 20000000
-nightly: export RACE_PAIRS = 50000000
-nightly: export RACE_RETRIES = 250000
-nightly: export HISTORIES = 30000
+nightly: export POOLSWAP_STRESS = 10s
+nightly: export POOLSWAP_DEEP = 5s
+nightly: export FUZZTIME = 20s
+nightly: export DEEP = depth-3 migrating cpus-3 sweepers portable portable-readers-3 counted
+nightly: export PAIRS = 500000000
+nightly: export UPDATES = 10000000
+nightly: export RACE_PAIRS = 10000000
+nightly: export RACE_RETRIES = 50000
+nightly: export HISTORIES = 10000
 nightly: export STATES = 0
-nightly: export SCHEDULES = 100000
+nightly: export SCHEDULES = 50000
 nightly: export POOLSWAP_NO_SKIP = 1
 nightly: export TESTFLAGS = -timeout 1h
-nightly: tools ## all checks, at sizes under two hours on 2 cores
+nightly: tools ## what only repeats at larger size, at sizes under two hours on 2 cores
 	@GO="$(GO)" scripts/stages -k "$(MAKE)" $(NIGHTLY)
 
 .PHONY: tools
