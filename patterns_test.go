@@ -106,6 +106,82 @@ func TestAReloadWhoseUpdatePanicsLeavesTheTableToItsReaders(t *testing.T) {
 	}
 }
 
+// reopenWithFlagAfterUpdate is the wrong reload with a resource.
+func (d *Databases) reopenWithFlagAfterUpdate(name string) error {
+	next := d.current.GetNew()
+	published := false
+	defer func() {
+		if !published {
+			d.current.Release(next)
+		}
+	}()
+	if err := next.open(name); err != nil {
+		return err
+	}
+	d.current.Update(next)
+	published = true
+	return nil
+}
+
+// The same with a resource: what a deferred Release takes away is a file that a
+// reader has open.
+func TestAReopenWhoseUpdatePanicsLeavesTheFileToItsReaders(t *testing.T) {
+	errReset := errors.New("reset failed")
+	for _, c := range []struct {
+		name   string
+		reopen func(*Databases, string) error
+		refs   int  // to the current object, after the panic
+		open   bool // whether a reader of it can use its file when it is replaced
+	}{
+		{"right: the owner lets go before it calls Update", (*Databases).reopen, 0, true},
+		{"wrong: the owner lets go when Update has returned", (*Databases).reopenWithFlagAfterUpdate, -1, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			broken := false
+			pool := poolswap.NewPool(
+				func() *DB { return new(DB) },
+				func(db *DB) bool {
+					if broken {
+						_ = db.close()
+						panic(errReset)
+					}
+					return db.close()
+				})
+			d := &Databases{current: poolswap.NewEmptyContainer(pool)}
+			if err := d.reopen("go.mod"); err != nil {
+				t.Fatal(err)
+			}
+
+			broken = true
+			if got := panicValue(func() { _ = c.reopen(d, "doc.go") }); got != errReset {
+				t.Fatalf("the reopen panics with %v, want the panic of reset", got)
+			}
+			broken = false
+
+			held := d.current.Acquire()
+			if name := held.file.Name(); name != "doc.go" {
+				t.Fatalf("%s is current, want doc.go", name)
+			}
+			d.current.Release(held)
+			if refs := pool.Refs(held); refs != c.refs {
+				t.Errorf("%d references to the current object, want %d", refs, c.refs)
+			}
+			held = d.current.Acquire()
+			if err := d.reopen("go.mod"); err != nil {
+				t.Fatal(err)
+			}
+			open := held.file != nil
+			if open != c.open {
+				t.Errorf("the reader that holds the replaced object has an open file: %v, want %v", open, c.open)
+			}
+			if open {
+				d.current.Release(held)
+			}
+			d.current.Update(nil)
+		})
+	}
+}
+
 // A source that panics or fails costs nothing: the table goes back to the pool.
 func TestAReloadGivesBackWhatItDoesNotPublish(t *testing.T) {
 	s := NewService()
