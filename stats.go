@@ -14,7 +14,7 @@ type Stats struct {
 	Created   uint64 // by the factory
 	Adopted   uint64 // came by Update or NewContainer and not from the pool
 	Discarded uint64 // refused by reset, beyond the spares, or trimmed
-	Lost      uint64 // given up: a hook panicked, a Release too many, or a failed fence
+	Lost      uint64 // given up: reset panicked, a Release too many, or a failed fence
 	Collected uint64 // taken by the garbage collector, as from the overflow
 
 	Live         int // Created + Adopted - Discarded - Lost - Collected
