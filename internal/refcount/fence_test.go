@@ -56,7 +56,7 @@ func TestMembarrierStartsToFail(t *testing.T) {
 		!strings.HasPrefix(reported[0].Error(), "poolswap: membarrier failed: a *refcount_test.table is left to the garbage collector") {
 		t.Errorf("reported %q", reported)
 	}
-	pooltest.WantPanic(t, "poolswap: Update of a *refcount_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [generation 0, acquired 1 times, released 1 times]",
+	pooltest.WantPanic(t, "poolswap: Update of a *refcount_test.table that the pool gave up after misuse, a panic in reset, or a failed fence [generation 0, acquired 1 times, released 1 times]",
 		func() { c.Update(held) })
 
 	// The other plain object is abandoned too when it retires. All later objects

@@ -45,7 +45,7 @@ func (s *Slot) refuse(obj *Object) {
 	case free:
 		obj.panicMisuse(op, "that is in the pool (released before the update?)")
 	case lost:
-		obj.panicMisuse(op, "that the pool gave up after misuse, a panic in a hook, or a failed fence")
+		obj.panicMisuse(op, "that the pool gave up after misuse, a panic in reset, or a failed fence")
 	default:
 		obj.panicMisuse(op, "that another goroutine is publishing or giving back")
 	}

@@ -209,7 +209,7 @@ var objectMisuses = []struct {
 			_ = pooltest.PanicOf(s.t, func() { s.c.Release(obj) })
 			return func() { s.c.Update(obj) }
 		},
-		want: "Update of a *refcount_test.table that the pool gave up after misuse, a panic in a hook, or a failed fence [generation 0, acquired 1 times, released 2 times]",
+		want: "Update of a *refcount_test.table that the pool gave up after misuse, a panic in reset, or a failed fence [generation 0, acquired 1 times, released 2 times]",
 		lost: 1,
 	},
 	{
