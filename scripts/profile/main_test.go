@@ -12,6 +12,7 @@ import (
 // TestProfilesShowWhatTheDocumentSays runs the whole command in the root of the
 // repository, at a size for a test.
 func TestProfilesShowWhatTheDocumentSays(t *testing.T) {
+	t.Setenv("GOFLAGS", "") // the profiles are those of a usual build
 	if testing.Short() {
 		t.Skip("builds and runs nine benchmarks")
 	}
