@@ -124,7 +124,7 @@ search() {
 	done
 	# Without -o3 Spin merges statements, and counts merged ones as reached from the start.
 	spin -a $merging $flags protocol.pml >spin.out 2>&1 &&
-		gcc -O2 -w -DSAFETY $compiler_flags -o pan pan.c || {
+		gcc -w -DSAFETY $compiler_flags -o pan pan.c || {
 		cat spin.out >&2
 		exit 2
 	}
@@ -243,16 +243,17 @@ shift
 names=$*
 case $mode in
 verify | deep)
-	compiler_flags='-DMEMLIM=6000' search_flags='-w25 -m10000000'
+	compiler_flags='-O2 -DMEMLIM=6000' search_flags='-w25 -m10000000'
 	# With SC, the part of the search stack beyond the depth given goes to a file.
-	[ $mode = verify ] || compiler_flags='-DCOLLAPSE -DSC -DMEMLIM=20000' search_flags='-w28 -m40000000'
+	[ $mode = verify ] || compiler_flags='-O2 -DCOLLAPSE -DSC -DMEMLIM=20000' search_flags='-w28 -m40000000'
 	printf '%-20s %11s %9s %8s %6s %6s %s\n' configuration states depth 'CPU s' MiB errors property
 	if [ $mode = verify ]; then table=$verify; else table=$deep; fi
 	for_each "$table" verify_configuration
 	echo "$ran configurations, $failed with errors or unreached statements"
 	;;
 mutants | trail)
-	compiler_flags='-DMEMLIM=6000' search_flags='-w22 -m1000000'
+	# Most of these searches end at once, and compiling them takes longer.
+	compiler_flags='-O0 -DMEMLIM=6000' search_flags='-w22 -m1000000'
 	if [ $mode = trail ]; then
 		[ $# -eq 1 ] || usage
 		for_each "$mutants" print_trail
