@@ -21,10 +21,10 @@ const module = "github.com/poolswap/poolswap"
 // is the whole standard library. A directory without an entry is restricted by
 // closedDirs and testDirs alone.
 var mayImport = map[string][]string{
-	".":                 {"internal/refcount", "errors", "fmt", "reflect", "unsafe"},
-	"internal/refcount": {"internal/stripe", "internal/seam", "fmt", "runtime", "runtime/debug", "sync", "sync/atomic", "unsafe", "weak"},
+	".":                 {"internal/refcount", "context", "errors", "fmt", "iter", "reflect", "time", "unsafe"},
+	"internal/refcount": {"internal/stripe", "internal/seam", "cmp", "context", "errors", "fmt", "maps", "runtime", "runtime/debug", "slices", "strings", "sync", "sync/atomic", "time", "unsafe", "weak"},
 	"internal/stripe":   {"internal/seam", "sync", "sync/atomic", "unsafe"},
-	"internal/seam":     {"errors", "runtime", "sync", "sync/atomic", "syscall", "unsafe"},
+	"internal/seam":     {"context", "errors", "runtime", "sync", "sync/atomic", "syscall", "unsafe"},
 	"typedpool":         {"std"},
 }
 

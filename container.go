@@ -37,7 +37,7 @@ type Container[T any, P Object[T]] struct {
 	pool *Pool[T, P]
 
 	// Keep what the allocator puts next to the slot off its cache lines.
-	_ [128 - unsafe.Sizeof(refcount.Slot{}) - unsafe.Sizeof(uintptr(0))]byte
+	_ [256 - unsafe.Sizeof(refcount.Slot{}) - unsafe.Sizeof(uintptr(0))]byte
 }
 
 // NewContainer returns a container whose current object is init, which need
@@ -63,7 +63,9 @@ func newContainer[T any, P Object[T]](op string, pool *Pool[T, P]) *Container[T,
 	}
 	pool.engine.Check(op)
 	c := &Container[T, P]{pool: pool}
-	c.slot.Init(&pool.engine, pool.offset)
+	if !c.slot.Init(&pool.engine, pool.offset) {
+		panic("poolswap: " + op + " with a closed Pool")
+	}
 	return c
 }
 

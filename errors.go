@@ -3,6 +3,7 @@ package poolswap
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/poolswap/poolswap/internal/refcount"
 )
@@ -10,7 +11,41 @@ import (
 // ErrLimit is what TryGet returns if Options.MaxLive objects exist and none is
 // free: readers still hold the old ones (Stats.Retired), or one is being reset
 // or discarded (Stats.Resetting). Try again later.
-var ErrLimit = errors.New("poolswap: the pool's limit of live objects is reached")
+var ErrLimit = refcount.ErrLimit
+
+// ErrClosed is returned by what was called or was waiting when a container or
+// its pool was closed.
+var ErrClosed = refcount.ErrClosed
+
+// ErrConflict is what Publish returns if an Update, Update(nil) included, took
+// effect since fill was given current: next would have undone it. fill may have
+// to run again, with the new current object.
+var ErrConflict = refcount.ErrConflict
+
+// ErrOverReleased is what an [OverRelease] matches, as in errors.Is.
+var ErrOverReleased = errors.New("poolswap: released more often than acquired")
+
+// HeldError is what Drain, Close and Publish return if what they waited for did
+// not come back: who still holds what. It unwraps to what ended the wait: ctx's
+// error, and ErrLimit where Publish waited for an object.
+type HeldError struct {
+	Op         string        // what waited: "Drain", "Close" or "Publish"
+	Type       string        // of the objects
+	Objects    int           // that were replaced or given back and have not come back
+	References int           // to them that are not released
+	Versions   []uint64      // of them, ascending
+	Private    int           // objects that writers own: from Get, or in fill
+	Current    int           // objects that are current, for a Publish under Options.MaxLive
+	Filling    bool          // a Publish of the container that is closed is in fill
+	Longest    time.Duration // since the first of them was replaced or given back
+	Err        error         // what ended the wait
+}
+
+// Error says what was waited for.
+func (e *HeldError) Error() string { return (*refcount.HeldError)(e).Error() }
+
+// Unwrap returns Err.
+func (e *HeldError) Unwrap() error { return e.Err }
 
 // Leak is what Options.Report receives when the garbage collector took an
 // object that was still counted as held: a Release was forgotten, or a Close.
@@ -60,4 +95,7 @@ type OverRelease struct {
 
 // Error says how often the object was released too often, and what is known of
 // it.
-func (e *OverRelease) Error() string { return refcount.Excess(*e).String() }
+func (e *OverRelease) Error() string { return (*refcount.Excess)(e).Error() }
+
+// Is reports whether target is [ErrOverReleased].
+func (e *OverRelease) Is(target error) bool { return target == ErrOverReleased }

@@ -25,7 +25,7 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 		const want = "poolswap: Get from the pool of *poolswap_test.table: 3 objects are live, as many as Options.MaxLive allows, and none is free: 1 are current, 2 were replaced and are held by readers, 0 are being reset or discarded (MaxLive too small, or a forgotten Release? TryGet returns an error instead)"
 		pooltest.WantPanic(t, want, func() { pool.Get() })
 		pooltest.WantPanic(t, want, func() { c.GetNew() })
-		if after := pool.Stats(); after != before {
+		if after := pool.Stats(); !pooltest.Same(after, before) {
 			t.Errorf("the refused calls changed the stats from %+v to %+v", before, after)
 		}
 

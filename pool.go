@@ -107,8 +107,11 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 // never waits for readers.
 func (p *Pool[T, P]) Get() *T {
 	p.engine.Check("Get")
-	obj := p.engine.Get()
-	if obj == nil {
+	obj, err := p.engine.Get()
+	switch err {
+	case ErrClosed:
+		panic("poolswap: Get from the closed pool of " + p.engine.TypeName)
+	case ErrLimit:
 		s := p.Stats()
 		panic(fmt.Sprintf("poolswap: Get from the pool of %s: %d objects are live, as many as Options.MaxLive allows, and none is free: %d are current, %d were replaced and are held by readers, %d are being reset or discarded (MaxLive too small, or a forgotten Release? TryGet returns an error instead)",
 			p.engine.TypeName, p.engine.MaxLive, s.Current, s.Retired, s.Resetting))
@@ -117,12 +120,13 @@ func (p *Pool[T, P]) Get() *T {
 }
 
 // TryGet is Get that returns [ErrLimit] if Options.MaxLive objects exist and
-// none is free.
+// none is free, and [ErrClosed] if the pool is closed. [Container.Publish] waits
+// for an object instead.
 func (p *Pool[T, P]) TryGet() (*T, error) {
 	p.engine.Check("TryGet")
-	obj := p.engine.Get()
-	if obj == nil {
-		return nil, ErrLimit
+	obj, err := p.engine.Get()
+	if err != nil {
+		return nil, err
 	}
 	return userObject[T](obj, p.offset), nil
 }

@@ -1,6 +1,10 @@
 package poolswap
 
-import "github.com/poolswap/poolswap/internal/refcount"
+import (
+	"time"
+
+	"github.com/poolswap/poolswap/internal/refcount"
+)
 
 // Stats describe a [Pool]. Every figure is exact while no operation is under
 // way; otherwise each is right for some moment during the call of Stats, not
@@ -35,10 +39,20 @@ type Stats struct {
 
 	Counting string // "asymmetric" or "portable": the counting mode of new objects
 	ReadPath string // "assembly", or "methods (…)" with the reason: platform, race detector, build tag, or an unknown Go runtime
+
+	Versions        []uint64      // of the current objects, ascending
+	FailedPublishes uint64        // calls of Publish that published nothing, for whatever reason
+	Held            int           // references outstanding, to current objects as well; counts still in store buffers are missing
+	OldestRetired   time.Duration // since the oldest object that is still held was replaced, in nanoseconds; 0 if there is none
 }
 
-// Stats returns a description of the pool. It takes the mutex of the free
-// objects, which no reader takes.
+// Stats returns a description of the pool, at a cost that grows with the number
+// of live objects. It takes mutexes, which no reader takes, and interrupts no
+// reader. Nothing is counted on a read for it.
+//
+// It can be an expvar in one line:
+//
+//	expvar.Publish("tables", expvar.Func(func() any { return pool.Stats() }))
 func (p *Pool[T, P]) Stats() Stats {
 	p.engine.Check("Stats")
 	return Stats(p.engine.Stats())

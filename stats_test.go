@@ -2,8 +2,11 @@ package poolswap_test
 
 import (
 	"encoding/json"
+	"io"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/refcount"
@@ -25,7 +28,7 @@ func TestStatsFollowEachObject(t *testing.T) {
 		step := func(what string, change func()) {
 			t.Helper()
 			change()
-			if got := pool.Stats(); got != want {
+			if got := pool.Stats(); !pooltest.Same(got, want) {
 				t.Fatalf("after %s\n got %+v\nwant %+v", what, got, want)
 			}
 		}
@@ -34,30 +37,41 @@ func TestStatsFollowEachObject(t *testing.T) {
 		step("nothing", func() {})
 		var next, old *table
 		step("Get", func() { next = pool.Get(); want.Created, want.Live = 1, 1 })
-		step("Update", func() { c.Update(next); want.Updates, want.Current = 1, 1 })
-		step("Acquire", func() { old = c.Acquire() })
-		step("a second Acquire", func() { c.Acquire() })
+		step("Update", func() { c.Update(next); want.Updates, want.Current, want.Versions = 1, 1, []uint64{1} })
+		step("Acquire", func() { old = c.Acquire(); want.Held = 1 })
+		step("a second Acquire", func() { c.Acquire(); want.Held = 2 })
 		step("Update with a literal", func() {
 			c.Update(&table{})
 			want.Adopted, want.Live, want.Updates, want.Retired = 1, 2, 2, 1
+			want.Versions = []uint64{2}
 		})
 		step("a Release of the replaced object", func() {
 			c.Release(old)
-			want.LateReleases, want.SlowChecks = 1, 1
+			want.LateReleases, want.SlowChecks, want.Held = 1, 1, 1
 		})
 		step("its last Release", func() {
 			c.Release(old)
 			pooltest.Settled(t, pool, 0)
-			want.LateReleases, want.SlowChecks = 2, 2
+			want.LateReleases, want.SlowChecks, want.Held = 2, 2, 0
 			want.Retired, want.Drained, want.Spares = 0, 1, 1
 		})
 		step("a Release of the current object", func() { c.Release(c.Acquire()) })
 		step("Get of the spare", func() { next = pool.Get(); want.Spares = 0 })
-		step("an Update that drains", func() { c.Update(next); want.Updates, want.Drained, want.Spares = 3, 2, 1 })
+		step("an Update that drains", func() {
+			c.Update(next)
+			want.Updates, want.Drained, want.Spares, want.Versions = 3, 2, 1, []uint64{3}
+		})
 		step("an Update that drains an object that reset refuses", func() {
 			refuse = true
 			c.Update(nil)
-			want.Current, want.Drained, want.Discarded, want.Live = 0, 3, 1, 1
+			want.Current, want.Drained, want.Discarded, want.Live, want.Versions = 0, 3, 1, 1, nil
+		})
+		step("a Publish that fails", func() {
+			refuse = false
+			if _, err := c.Publish(t.Context(), func(next, current *table) error { return io.EOF }); err != io.EOF {
+				t.Fatal(err)
+			}
+			want.FailedPublishes = 1
 		})
 		step("Trim", func() { pool.Trim(); want.Spares, want.Discarded, want.Live = 0, 2, 0 })
 	})
@@ -77,6 +91,7 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 		"Live", "Current", "Retired", "PendingReset", "Resetting", "Spares",
 		"Updates", "Drained", "Leaked", "Abandoned",
 		"Retries", "LateReleases", "SlowChecks", "Counting", "ReadPath",
+		"Versions", "FailedPublishes", "Held", "OldestRetired",
 	} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no field %s in %s", name, text)
@@ -86,6 +101,38 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 	if len(fields) > 0 {
 		t.Errorf("unexpected fields %v", fields)
 	}
+}
+
+// TestOldestRetiredIsTheLongestHeld: it is 0 unless a replaced object is held,
+// and it grows while the same one is.
+func TestOldestRetiredIsTheLongestHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{})
+		c := poolswap.NewContainer(pool, &table{})
+		hold := func() *table {
+			obj := c.Acquire()
+			time.Sleep(time.Hour)
+			c.Update(c.GetNew())
+			return obj
+		}
+		check := func(want time.Duration) {
+			t.Helper()
+			if got := pool.Stats().OldestRetired; got != want {
+				t.Errorf("OldestRetired is %v, want %v", got, want)
+			}
+		}
+		check(0)
+		first := hold()
+		check(0)
+		second := hold()
+		check(time.Hour)
+		c.Release(first)
+		check(0)
+		time.Sleep(time.Minute)
+		check(time.Minute)
+		c.Release(second)
+		check(0)
+	})
 }
 
 // TestStatsAreNeverNegative reads the stats while objects change their phase.

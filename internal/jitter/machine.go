@@ -114,6 +114,28 @@ func (m *Machine) take(mu *seam.Mutex) bool {
 	return true
 }
 
+// Await waits until the condition is true and runs then.
+func (m *Machine) Await(until func() bool, then func(), _ ...unsafe.Pointer) {
+	nap()
+	for !m.tryAwait(until, then) {
+		runtime.Gosched()
+	}
+}
+
+func (m *Machine) tryAwait(until func() bool, then func()) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.fence()
+	if !until() {
+		return false
+	}
+	then()
+	return true
+}
+
+// Made does nothing: addresses are never compared between runs.
+func (m *Machine) Made(unsafe.Pointer) {}
+
 // Unlock frees mu.
 func (m *Machine) Unlock(mu *seam.Mutex) {
 	nap()

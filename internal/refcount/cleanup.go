@@ -1,6 +1,9 @@
 package refcount
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"sync"
 	"weak"
 
@@ -16,7 +19,47 @@ import (
 // entry that remove has not reached yet is never taken for the new object's.
 type registry struct {
 	mu      sync.Mutex
-	objects map[weak.Pointer[Object]]*stripe.Counters // weak: the registry keeps no object alive
+	objects map[weak.Pointer[Object]]entry // weak: the registry keeps no object alive
+	entered uint64
+}
+
+// entry is an object in the registry.
+type entry struct {
+	counters *stripe.Counters
+	number   uint64 // in the order in which objects were entered
+
+	// What look found.
+	phase phase
+	mark  uint64 // Leaving; read after phase
+}
+
+// look reads the state of the object and then its mark. An object that has left
+// its owner or container is marked already, so if the state says so, the mark
+// is there unless the object has arrived since.
+func (e *entry) look() *entry {
+	e.phase = phaseOf(e.counters.State.Load())
+	e.mark = e.counters.Publication.Leaving.Load()
+	return e
+}
+
+// entries returns what is in, in the order in which it was entered. The caller
+// looks at it without the mutex.
+func (r *registry) entries() []entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	found := slices.Collect(maps.Values(r.objects))
+	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.number, b.number) })
+	return found
+}
+
+// any reports whether some object is as wanted says.
+func (r *registry) any(wanted func(*entry) bool) bool {
+	for _, e := range r.entries() {
+		if wanted(e.look()) {
+			return true
+		}
+	}
+	return false
 }
 
 // add enters a new object. If the object is in already, it returns the
@@ -25,13 +68,14 @@ func (r *registry) add(obj *Object, counters *stripe.Counters) (had *stripe.Coun
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.objects == nil {
-		r.objects = make(map[weak.Pointer[Object]]*stripe.Counters)
+		r.objects = make(map[weak.Pointer[Object]]entry)
 	}
 	key := weak.Make(obj)
-	if had := r.objects[key]; had != nil {
-		return had
+	if e, known := r.objects[key]; known {
+		return e.counters
 	}
-	r.objects[key] = counters
+	r.entered++
+	r.objects[key] = entry{counters: counters, number: r.entered}
 	return nil
 }
 
@@ -39,7 +83,7 @@ func (r *registry) add(obj *Object, counters *stripe.Counters) (had *stripe.Coun
 func (r *registry) find(obj *Object) *stripe.Counters {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.objects[weak.Make(obj)]
+	return r.objects[weak.Make(obj)].counters
 }
 
 // remove takes out an object that was collected.
@@ -83,7 +127,7 @@ func (c cleanup) run() {
 		stats.drained.Add(1)
 	}
 	stats.collected.Add(1)
-	stats.removeLive()
+	p.removeLive()
 	held := c.counters.Outstanding()
 	if held > 0 {
 		stats.leaked.Add(1)

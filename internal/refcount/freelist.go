@@ -12,6 +12,9 @@ type freeList struct {
 	mu    seam.Mutex // never held while a function of the user runs, never taken by a reader
 	clean []*Object  // guarded by mu; its capacity is limit
 
+	closed   bool // nothing is taken or kept any more; guarded by mu
+	creating int  // calls that are making an object; guarded by mu
+
 	// dirty is the head of a list linked by Object.next. Anyone pushes, by
 	// compare-and-swap, without the mutex. Pops hold mu, which makes them safe
 	// from the ABA problem of such lists: with one popper at a time the head
@@ -19,26 +22,22 @@ type freeList struct {
 	dirty seam.Pointer[Object]
 }
 
-// pushClean keeps obj, or returns false if limit objects are kept. Ownership
-// of obj passes to the list only with true.
+// pushClean keeps obj, or returns false if limit objects are kept or the pool is
+// closed. Ownership of obj passes to the list only with true.
 func (l *freeList) pushClean(obj *Object) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.clean) == l.limit {
+	if l.closed || len(l.clean) == l.limit {
 		return false
 	}
+	publication := &obj.counters.Load().Publication
+	arrives(obj.counters.Load(), publication.Leaving.Load())
 	l.clean = append(l.clean, obj)
 	return true
 }
 
-// popClean returns the clean object that was pushed last, or nil.
-func (l *freeList) popClean() *Object {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.takeClean()
-}
-
-// takeClean is popClean for a caller that holds mu.
+// takeClean returns the clean object that was pushed last, or nil. The caller
+// holds mu.
 func (l *freeList) takeClean() *Object {
 	last := len(l.clean) - 1
 	if last < 0 {
@@ -66,15 +65,56 @@ func (l *freeList) pushDirty(obj *Object) {
 	}
 }
 
-// pop returns a free object, clean if there is one, else a dirty one, or nil.
+// pop returns a clean object, which is private now, or else a dirty one, or nil.
 // Ownership passes to the caller. One lock covers both lists: see (G1).
-func (l *freeList) pop() (obj *Object, clean bool) {
+func (l *freeList) pop() (obj *Object, clean bool, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if obj := l.takeClean(); obj != nil {
-		return obj, true
+	if l.closed {
+		return nil, false, ErrClosed
 	}
-	return l.takeDirty(), false
+	if obj := l.takeClean(); obj != nil {
+		obj.begin()
+		return obj, true, nil
+	}
+	return l.takeDirty(), false, nil
+}
+
+// begin makes a free object of the caller's private, or returns false if the
+// pool is closed.
+func (l *freeList) begin(obj *Object) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	obj.begin()
+	return true
+}
+
+// beginCreating counts a call that is going to make an object, or returns false
+// if the pool is closed.
+func (l *freeList) beginCreating() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.closed {
+		l.creating++
+	}
+	return !l.closed
+}
+
+// endCreating ends what beginCreating began.
+func (l *freeList) endCreating() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.creating--
+}
+
+// isCreating reports whether some call is making an object.
+func (l *freeList) isCreating() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.creating > 0
 }
 
 // popDirty returns an object that needs its reset, or nil. Ownership passes to

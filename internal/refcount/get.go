@@ -12,9 +12,9 @@ import (
 // This file is where private objects come from: the free list, the factory,
 // and objects of the user's that were never in a pool.
 
-// Get returns a private object, or nil if MaxLive objects exist and none is
-// free.
-func (p *Pool) Get() *Object {
+// Get returns a private object. It fails with ErrLimit if MaxLive objects exist
+// and none is free, and with ErrClosed if the pool is closed.
+func (p *Pool) Get() (*Object, error) {
 	for {
 		// (G1) Take a free object. The mutex of the free list, or the
 		// sync.Pool, passes it to this call alone. A dirty object is reset
@@ -22,13 +22,15 @@ func (p *Pool) Get() *Object {
 		// Clean and dirty ones are looked for under one lock: the sweeper moves
 		// objects from the one list to the other, and between two looks could
 		// hide all of them.
-		obj, clean := p.free.pop() // (G1)
+		obj, clean, err := p.free.pop() // (G1)
+		if clean || err != nil {
+			return obj, err
+		}
 		if obj == nil {
-			if obj, clean = p.overflow.Get().(*Object); obj == nil { // (G1) as well
+			if obj, _ = p.overflow.Get().(*Object); obj == nil { // (G1) as well
 				return p.create()
 			}
-		}
-		if !clean {
+		} else {
 			if !p.tryReset(obj) {
 				continue
 			}
@@ -37,21 +39,37 @@ func (p *Pool) Get() *Object {
 				continue
 			}
 		}
-
-		// (G2) Begin a generation. A store will do: no other goroutine writes
-		// the state of a free object that is in no list. The generation grows
-		// here, so a checker that summed in an earlier one fails at (S4). The
-		// counts are not reset: a late reader may have counted and not undone
-		// yet, and a reset would make released exceed acquired, or hide a
-		// reference of this generation.
-		state := &obj.counters.Load().State
-		state.Store(withPhase(state.Load()+generationStep, private)) // (G2)
-		return obj
+		if !p.free.begin(obj) {
+			p.drop(obj)
+			return nil, ErrClosed
+		}
+		p.back.wake() // one that was dirty has arrived
+		return obj, nil
 	}
 }
 
-// create returns a private object that the factory made, or nil at the limit.
-func (p *Pool) create() *Object {
+// begin begins a generation of a free object that is the caller's. The caller
+// holds the mutex of the free list.
+func (o *Object) begin() {
+	// (G2) Begin a generation. A store will do: no other goroutine writes the
+	// state of a free object that is in no list. The generation grows here, so a
+	// checker that summed in an earlier one fails at (S4). The counts are not
+	// reset: a late reader may have counted and not undone yet, and a reset would
+	// make released exceed acquired, or hide a reference of this generation.
+	counters := o.counters.Load()
+	state := &counters.State
+	state.Store(withPhase(state.Load()+generationStep, private)) // (G2)
+	arrives(counters, counters.Publication.Leaving.Load())
+}
+
+// create returns a private object that the factory made.
+func (p *Pool) create() (*Object, error) {
+	if !p.free.beginCreating() {
+		return nil, ErrClosed
+	}
+	defer p.back.wake()
+	defer p.free.endCreating()
+
 	// (G3) Room for one more. Under MaxLive the object is counted as live
 	// before the factory is called, by a compare-and-swap from a value below
 	// the limit, and counted down when it is gone: after Discard, when the
@@ -61,12 +79,12 @@ func (p *Pool) create() *Object {
 	// A racing caller that brings the same object may have dropped it by then:
 	// for a moment one too few is counted, never one too many.
 	if !p.stats.reserve(p.MaxLive) {
-		return nil
+		return nil, ErrLimit
 	}
 	made := false
 	defer func() {
 		if !made { // the factory panicked, or its result was refused
-			p.stats.removeLive()
+			p.removeLive()
 		}
 	}()
 	obj := p.Factory()
@@ -79,7 +97,7 @@ func (p *Pool) create() *Object {
 	}
 	made = true
 	p.stats.created.Add(1)
-	return obj
+	return obj, nil
 }
 
 // adopt takes an object that did not come from a pool into this one.

@@ -1,6 +1,7 @@
 package refcount
 
 import (
+	"context"
 	"fmt"
 	"unsafe"
 
@@ -13,7 +14,7 @@ func (o *Object) panicMisuse(op, problem string) {
 	counters := o.counters.Load()
 	generation := generationOf(counters.State.Load())
 	released := counters.Released()
-	e := Excess{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generation, counters.Acquired(), released}
+	e := &Excess{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generation, counters.Acquired(), released}
 	panic(fmt.Sprintf("poolswap: %s of a %s %s %s", op, e.Type, problem, e.known()))
 }
 
@@ -31,9 +32,8 @@ func (p *Pool) checkOwn(obj *Object, op string) {
 	}
 }
 
-// refuse panics for an object that Update was given and cannot publish.
-func (s *Slot) refuse(obj *Object) {
-	const op = "Update"
+// refuse panics for an object that op was given and cannot publish.
+func (s *Slot) refuse(obj *Object, op string) {
 	switch phaseOf(obj.counters.Load().State.Load()) {
 	case live:
 		if s.current.Load() == obj {
@@ -60,6 +60,24 @@ func (p *Pool) panicOverwritten(op string) {
 	panic(fmt.Sprintf("poolswap: %s found that the Ref of the current %s was overwritten (by *t = T{…} after the Update? fill an object before it is published, and assign to the other fields)", op, p.TypeName))
 }
 
+// panicOverwrittenBefore panics for an object that is the caller's and whose Ref
+// was overwritten.
+func (p *Pool) panicOverwrittenBefore(op string) {
+	panic(fmt.Sprintf("poolswap: %s of a %s whose Ref was overwritten after the pool had handed it out (by *t = T{…}? assign to the other fields)", op, p.TypeName))
+}
+
+// panicClosed panics for an object that cannot become current any more.
+func (s *Slot) panicClosed(op string) {
+	panic(fmt.Sprintf("poolswap: %s of a %s in a closed Container (Close came first; the object is still the caller's, who releases it)", op, s.pool.TypeName))
+}
+
+// checkContext panics if ctx is nil.
+func checkContext(ctx context.Context, op string) {
+	if ctx == nil {
+		panic("poolswap: " + op + " with a nil Context")
+	}
+}
+
 // panicNotMade panics for a Container or a Pool that no constructor made.
 func panicNotMade(op, typeName, constructor string, copied bool) {
 	if copied {
@@ -78,14 +96,14 @@ type Excess struct {
 	Released   uint64
 }
 
-// String says what is wrong, for a panic or an error.
-func (e Excess) String() string {
+// Error says what is wrong, for a panic too.
+func (e *Excess) Error() string {
 	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, released after Update, or Release of what a Reader returned?) %s",
 		e.Type, e.Released-e.Acquired, e.known())
 }
 
 // known lists what identifies an object and its counts.
-func (e Excess) known() string {
+func (e *Excess) known() string {
 	return fmt.Sprintf("[object %#x, generation %d, acquired %d times, released %d times]", e.Object, e.Generation, e.Acquired, e.Released)
 }
 
@@ -98,7 +116,7 @@ func (o *Object) excess(state, acquired, released uint64) *Excess {
 // panics without Reports.
 func (p *Pool) overReleased(e Excess) {
 	if p.Reports == nil {
-		panic(e.String())
+		panic(e.Error())
 	}
 	p.Reports.OverRelease(e)
 }
@@ -107,7 +125,7 @@ func (p *Pool) overReleased(e Excess) {
 // function of the user: a goroutine of its own reports.
 func (p *Pool) overReleasedByReader(e Excess) {
 	if p.Reports == nil {
-		panic(e.String())
+		panic(e.Error())
 	}
 	seam.Go(func() { p.Reports.OverRelease(e) })
 }

@@ -2,6 +2,8 @@ package refcount
 
 import (
 	"sync"
+	"time"
+	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
 	"github.com/poolswap/poolswap/internal/stripe"
@@ -36,8 +38,14 @@ type Pool struct {
 	Config
 
 	registry registry
+	slots    slots
 	free     freeList
 	overflow sync.Pool // of *Object: clean ones beyond the spares, until the next collections
+
+	versions seam.Sequence // numbers publications
+	leavings seam.Sequence // numbers objects that leave a container or their owner
+	back     wakeup        // an object came back, was discarded or was lost; what waits for objects looks again
+	begun    time.Time     // of the pool's clock; constant
 
 	sweeping  seam.Bool // a sweeper runs, or is about to; see sweep
 	sweepFunc func()    // p.sweep, made once so that starting it does not allocate
@@ -54,6 +62,7 @@ func (p *Pool) Init(config Config) {
 	p.free.clean = make([]*Object, 0, config.Spares)
 	p.sweepFunc = p.sweep
 	p.self = p
+	p.begun = time.Now()
 	if !config.Portable {
 		stripe.Asymmetric() // ask the kernel here rather than in the first Get
 	}
@@ -66,23 +75,42 @@ func (p *Pool) Check(op string) {
 	}
 }
 
-// Slot is the part of a container that readers read and a writer swaps. It
-// lies in the container, on cache lines of its own.
+// Slot is the part of a container that readers read and writers change. It has
+// two parts, on cache lines of their own.
 type Slot struct {
-	current seam.Pointer[Object] // nil while the container is empty; written by (U2) alone
+	current seam.Pointer[Object] // nil while the container is empty; written by (U2) under mu
 	pool    *Pool                // nil only in a zero container; constant
 	offset  uintptr              // of the Object in the user's object; constant
 
 	self   *Slot // tells a copied container from the original; constant
 	useAsm *Slot // self where reads go through the assembly, else nil; constant
+
+	_ [128 - 5*unsafe.Sizeof(uintptr(0))]byte
+
+	// version is that of the current object, a moment late, or 0 while there
+	// is none; written by (V5) under mu.
+	version seam.Uint64
+
+	turn    seam.Turn    // of publishers: held from before fill until the publication is over
+	closing *seam.Signal // fires when the slot closes; constant
+	changed wakeup       // a version was published, or the slot closed
+	id      uint64       // in the pool, from 1; constant
+
+	mu     seam.Mutex // held for a publication, never while a function of the user runs
+	closed bool       // no object becomes current any more; guarded by mu
+	swaps  uint64     // how often current was swapped; guarded by mu
 }
 
-// Init makes s an empty slot of objects of pool.
-func (s *Slot) Init(pool *Pool, offset uintptr) {
+// Init makes s an empty slot of objects of pool. It returns false if the pool is
+// closed.
+func (s *Slot) Init(pool *Pool, offset uintptr) bool {
 	s.pool, s.offset, s.self = pool, offset, s
 	if useAsm {
 		s.useAsm = s
 	}
+	s.turn.Init()
+	s.closing = seam.NewSignal()
+	return pool.slots.add(s)
 }
 
 // Check panics for a container that no constructor made, such as a copy.

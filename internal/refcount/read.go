@@ -161,11 +161,7 @@ func (p *Pool) releaseSlow(o *Object) {
 		seam.Unpin()
 		o.releaseRetired()
 	case private:
-		// (B1) Private to free, by the owner. It is a compare-and-swap, since
-		// two Releases of one unpublished object, or a Release and an Update,
-		// may race: one caller wins and the other panics. The phase says free
-		// before reset runs, so a second Release during a long reset panics.
-		if !counters.State.CompareAndSwap(now, withPhase(now, free)) { // (B1)
+		if !p.giveBack(o, now) {
 			o.panicMisuse("Release", "that another goroutine is publishing or giving back")
 		}
 		p.recycle(o)
@@ -174,6 +170,62 @@ func (p *Pool) releaseSlow(o *Object) {
 	case discarded:
 		o.panicMisuse("Release", "that the pool has discarded (released twice?)")
 	}
+}
+
+// Retain takes one more reference to the user's object obj, of which the caller
+// holds one.
+func (s *Slot) Retain(obj unsafe.Pointer) {
+	const op = "Retain"
+	s.Check(op)
+	if obj == nil {
+		return
+	}
+	o := (*Object)(unsafe.Add(obj, s.offset))
+	counters := o.counters.Load()
+	if counters == nil {
+		panicUnpublished(op, s.pool.TypeName)
+	}
+	s.pool.checkOwn(o, op)
+	switch phaseOf(counters.State.Load()) {
+	case private:
+		o.panicMisuse(op, "that is not published (Retain is for an object that Acquire returned)")
+	case free:
+		o.panicMisuse(op, "that is in the pool (released before Retain?)")
+	case discarded:
+		o.panicMisuse(op, "that the pool has discarded (released before Retain?)")
+	}
+	// (H1) Count one more, before the caller releases its own reference. Until
+	// then the sums differ, so the object does not drain, and no re-validation
+	// is needed. The count is visible before that release is, since one
+	// goroutine makes both, or one passes the reference to the other with a
+	// locked instruction: a sum with the release in it, which is made first, is
+	// followed by one with this count in it. It goes on the stripe of this P,
+	// atomically, since Go code counts.
+	k := seam.Pin()           // (H1)
+	counters.CountAcquired(k) // (H1)
+	seam.Unpin()
+}
+
+// giveBack makes an object of the caller's free, for the caller to recycle. It
+// returns false if its state is not the private one that the caller saw.
+func (p *Pool) giveBack(o *Object, owned uint64) bool {
+	// (B1) Private to free, by the owner. It is a compare-and-swap, since two
+	// Releases of one unpublished object, or a Release and an Update, may race:
+	// one caller wins. It is from the state that the caller saw, generation
+	// included: what fill gave away is not given back from under its new owner.
+	// The phase says free before reset runs, so a second Release during a
+	// long reset panics. What the content was made from is not known any more.
+	counters := o.counters.Load()
+	if counters.State.Load() != owned {
+		return false
+	}
+	mark := p.leaves(counters)
+	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
+		arrives(counters, mark)
+		return false
+	}
+	counters.Publication.Version.Store(0) // (B1)
+	return true
 }
 
 // releaseRetired finishes a release that met an object which is not current

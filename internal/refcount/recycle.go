@@ -52,7 +52,7 @@ func (p *Pool) runReset(obj *Object) (clean bool) {
 			// belongs to this goroutine alone, and is in no list.
 			counters.State.Store(withPhase(counters.State.Load(), lost)) // (L3)
 			p.stats.lost.Add(1)
-			p.stats.removeLive()
+			p.removeLive()
 		}
 	}()
 	clean = p.Reset(obj)
@@ -74,6 +74,7 @@ func (p *Pool) keep(obj *Object) {
 	// (K1) Among the spares, under the mutex of the free list, if there is
 	// room. Ownership passes to the caller that pops it, (G1).
 	case p.free.pushClean(obj): // (K1)
+		p.back.wake()
 
 	// (K2) In the overflow, a sync.Pool, which passes it to at most one Get or
 	// leaves it to the collector; then the cleanup settles the stats. Objects
@@ -81,7 +82,10 @@ func (p *Pool) keep(obj *Object) {
 	// there: they must not vanish without Discard, or stay where Get cannot
 	// find them.
 	case p.Discard == nil && p.MaxLive == 0 && p.free.limit > 0:
+		counters := obj.counters.Load()
+		arrives(counters, counters.Publication.Leaving.Load())
 		p.overflow.Put(obj) // (K2)
+		p.back.wake()
 	default:
 		p.drop(obj)
 	}
@@ -94,13 +98,16 @@ func (p *Pool) drop(obj *Object) {
 	// free object that is in no list. It comes before Discard, which may pass
 	// the object on to a caller that brings it back, (N3). Late readers may
 	// still count on it and undo; the counters stay.
-	state := &obj.counters.Load().State
-	state.Store(withPhase(state.Load(), discarded)) // (K3)
+	counters := obj.counters.Load()
+	mark := counters.Publication.Leaving.Load()
+	counters.Publication.Version.Store(0)                             // (K3)
+	counters.State.Store(withPhase(counters.State.Load(), discarded)) // (K3)
 	p.stats.resetting.Add(1)
 	defer func() {
 		p.stats.resetting.Add(-1)
 		p.stats.discarded.Add(1)
-		p.stats.removeLive()
+		arrives(counters, mark)
+		p.removeLive()
 	}()
 	if p.Discard != nil {
 		p.Discard(obj)
@@ -110,12 +117,23 @@ func (p *Pool) drop(obj *Object) {
 // Trim drops every clean object. Others may push and pop meanwhile; it ends
 // when it finds both places empty once.
 func (p *Pool) Trim() {
-	for obj := p.free.popClean(); obj != nil; obj = p.free.popClean() {
+	for obj := p.popClean(); obj != nil; obj = p.popClean() {
 		p.drop(obj)
 	}
 	for obj, _ := p.overflow.Get().(*Object); obj != nil; obj, _ = p.overflow.Get().(*Object) {
 		p.drop(obj)
 	}
+}
+
+// popClean returns a clean object, for the caller to drop, or nil.
+func (p *Pool) popClean() *Object {
+	p.free.mu.Lock()
+	defer p.free.mu.Unlock()
+	obj := p.free.takeClean()
+	if obj != nil {
+		p.leaves(obj.counters.Load())
+	}
+	return obj
 }
 
 // enqueueReset takes a free object from a reader, which must not run reset,

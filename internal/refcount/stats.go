@@ -1,7 +1,9 @@
 package refcount
 
 import (
+	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/poolswap/poolswap/internal/seam"
 	"github.com/poolswap/poolswap/internal/stripe"
@@ -15,15 +17,12 @@ type stats struct {
 
 	created, adopted, discarded, lost, collected atomic.Uint64
 	published, retired, drained                  atomic.Uint64 // retired-drained: replaced and still held
-	abandoned, leaked                            atomic.Uint64
+	abandoned, leaked, failed                    atomic.Uint64
 	retries, lateReleases, slowChecks            atomic.Uint64
 }
 
 // addLive counts one more live object.
 func (s *stats) addLive() { s.live.Add(1) } // (G3)
-
-// removeLive counts one live object less.
-func (s *stats) removeLive() { s.live.Add(^uint64(0)) } // (G3)
 
 // reserve counts one more live object unless limit, if there is one, is
 // reached. Racing adopters of one object may decrement before the increment,
@@ -44,11 +43,17 @@ func (s *stats) reserve(limit int) bool {
 	}
 }
 
+// removeLive counts one live object less, and wakes what waits for objects.
+func (p *Pool) removeLive() {
+	p.stats.live.Add(^uint64(0)) // (G3)
+	p.back.wake()
+}
+
 // lose settles a retired object that will never come back.
-func (s *stats) lose() {
-	s.drained.Add(1)
-	s.lost.Add(1)
-	s.removeLive()
+func (p *Pool) lose() {
+	p.stats.drained.Add(1)
+	p.stats.lost.Add(1)
+	p.removeLive()
 }
 
 // Stats is poolswap.Stats, where each field is documented.
@@ -73,6 +78,11 @@ type Stats struct {
 	SlowChecks   uint64
 	Counting     string
 	ReadPath     string
+
+	Versions        []uint64
+	FailedPublishes uint64
+	Held            int
+	OldestRetired   time.Duration
 }
 
 // Stats returns the counts and what follows from them. Each is right for some
@@ -96,7 +106,22 @@ func (p *Pool) Stats() Stats {
 		SlowChecks:   c.slowChecks.Load(),
 		Counting:     "portable",
 		ReadPath:     ReadPath(),
+
+		FailedPublishes: c.failed.Load(),
 	}
+	for _, e := range p.registry.entries() {
+		e.look()
+		s.Held += e.counters.Held()
+		switch e.phase {
+		case live:
+			if e.mark == 0 {
+				s.Versions = append(s.Versions, e.counters.Publication.Version.Load())
+			}
+		case retiring, retired:
+			s.OldestRetired = max(s.OldestRetired, p.leftFor(e.counters))
+		}
+	}
+	slices.Sort(s.Versions)
 	retired := c.retired.Load()
 	s.Updates = c.published.Load()
 	s.Retired = int(retired - s.Drained)

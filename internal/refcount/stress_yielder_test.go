@@ -19,7 +19,10 @@ import (
 // does not order goroutines beyond what the code does, so the race detector
 // finds the same races as without it. It is for the portable counting mode: it
 // has no store buffers.
-type yielder struct{ started sync.WaitGroup }
+type yielder struct {
+	started sync.WaitGroup
+	waiting sync.Mutex // held while a condition of Await is tested
+}
 
 const (
 	yielderStripes = 3
@@ -42,6 +45,20 @@ func (y *yielder) Lock(m *seam.Mutex) {
 
 func (y *yielder) Unlock(m *seam.Mutex) { atomic.StoreUint64(&m.Held, 0) }
 
+func (y *yielder) Await(until func() bool, then func(), _ ...unsafe.Pointer) {
+	for {
+		y.waiting.Lock()
+		if until() {
+			then()
+			y.waiting.Unlock()
+			return
+		}
+		y.waiting.Unlock()
+		runtime.Gosched()
+	}
+}
+
+func (y *yielder) Made(unsafe.Pointer)            {}
 func (y *yielder) Observe(unsafe.Pointer, uint64) {}
 func (y *yielder) IncPlain(c *seam.Count)         { c.Raw().Add(1) }
 func (y *yielder) ReadCount(c *seam.Count) uint64 { return c.Raw().Load() }

@@ -1,12 +1,116 @@
 package refcount
 
+import "errors"
+
 // This file is the write path: publish, swap, retire, reclaim.
 
 // Update publishes next, or empties the slot, and retires what was current.
 func (s *Slot) Update(next *Object) {
-	s.Check("Update")
+	const op = "Update"
+	s.Check(op)
+	var owned uint64
 	if next != nil {
-		s.publish(next)
+		owned = s.prepare(next, op)
+	}
+	old, _, err := s.put(next, owned, anySwaps)
+	switch {
+	case err == errRefused:
+		s.refuse(next, op)
+	case err != nil && next != nil:
+		s.panicClosed(op)
+	case old != nil:
+		if err := s.pool.settle(old, s.retire(old, op)); err != nil {
+			panic(err.Error())
+		}
+	}
+}
+
+// prepare makes next known to the pool if it is new, and returns its state word.
+func (s *Slot) prepare(next *Object, op string) (owned uint64) {
+	if _, closed := s.look(); closed {
+		s.panicClosed(op)
+	}
+	if next.counters.Load() == nil {
+		s.pool.adopt(next)
+	}
+	s.pool.checkOwn(next, op)
+	state := &next.counters.Load().State
+	owned = state.Load()
+	if phaseOf(owned) == discarded && s.pool.adoptDiscarded(next) {
+		owned = state.Load()
+	}
+	return owned
+}
+
+// anySwaps tells put not to compare the number of swaps.
+const anySwaps = ^uint64(0)
+
+// errRefused is what put returns for an object that is not its caller's.
+var errRefused = errors.New("refused")
+
+// put makes next current, or empties the slot if next is nil. It returns what
+// was current, whose retirement passes to the caller, and the version of next.
+// It changes nothing and fails if the slot is closed, if it was swapped since
+// there were so many swaps, or if the state of next, which the caller owns, is
+// not the private one that the caller saw.
+func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint64, err error) {
+	// Publications of one container have one order, that of the mutex. Nothing
+	// below waits, allocates, panics or calls a function of the user, so the
+	// mutex is held shortly and always given back.
+	s.mu.Lock()
+	defer s.mu.Unlock()
+
+	// (V3) Look whether the slot is closed, or was swapped since the caller held
+	// what it built on. Swaps are counted; addresses would not do, since an
+	// object that was replaced can be recycled and be current again. The mutex
+	// keeps the answer true until (U2).
+	if s.closed { // (V3)
+		return nil, 0, ErrClosed
+	}
+	if swaps != anySwaps && s.swaps != swaps { // (V3)
+		return nil, 0, ErrConflict
+	}
+
+	if next != nil {
+		counters := next.counters.Load()
+
+		// (U1) Private to live. It is a compare-and-swap, so one of two racing
+		// Updates of an object is refused, also if they name two containers. It
+		// is from the state that the caller saw, generation included, so an
+		// object that was given back and has another owner now is refused too.
+		// It comes before (U2), because a reader that acquires at once may
+		// release at once and must not find private at (R1). Between (U1) and
+		// (U2) the object is live and in no container: no reader validates it,
+		// and late ones count and undo. Nothing after it fails: what went live
+		// is never taken back.
+		if phaseOf(owned) != private || !counters.State.CompareAndSwap(owned, withPhase(owned, live)) { // (U1)
+			return nil, 0, errRefused
+		}
+		s.pool.stats.published.Add(1)
+
+		// (V4) Number the object, before the swap, so that everyone who can hold
+		// it reads its number. The number comes from a counter of the pool, and
+		// under the mutex, so it is above all earlier ones of this container.
+		version = s.pool.versions.Next()
+		publication := &counters.Publication
+		publication.Container.Store(s.id)  // (V4)
+		publication.Version.Store(version) // (V4)
+	}
+
+	return s.swap(next, version), version, nil
+}
+
+// swap makes next, which is live, or nil current, and returns what was. The
+// caller holds mu.
+func (s *Slot) swap(next *Object, version uint64) (old *Object) {
+	// What is current now does not change before the swap: all swaps are made
+	// under the mutex.
+	old = s.current.Load()
+	switch {
+	case old != nil:
+		s.pool.leavesContainer(old)
+	case next != nil:
+		s.pool.back.wake() // one more is current: a wait at the limit may be in vain
 	}
 
 	// (U2) Swap: the linearization point of an Update. Each publication of an
@@ -14,22 +118,23 @@ func (s *Slot) Update(next *Object) {
 	// ownership of the retirement passes to this call. Between (U2) and (T1)
 	// the old object is live and not current. Readers that validated before
 	// still release it, see live at (R4), and leave it to this writer.
-	old := s.current.Swap(next) // (U2)
-	if old == nil {
-		return
+	old = s.current.Swap(next) // (U2)
+	s.swaps++
+
+	// (V5) Show the version, after the swap: a goroutine that reads it and then
+	// acquires gets this object or a newer one. Then wake those that wait for
+	// it; emptying wakes nobody.
+	s.version.Store(version) // (V5)
+	if next != nil {
+		s.changed.wake()
 	}
-	if old.counters.Load() == nil {
-		s.pool.giveUpOverwritten(old)
-	}
-	if old.retire() {
-		s.pool.recycle(old)
-	}
+	return old
 }
 
 // giveUpOverwritten gives up an object whose Ref was overwritten while it was
 // current, and panics. Readers that hold it can release it again: the registry
 // still knows its counters.
-func (p *Pool) giveUpOverwritten(old *Object) {
+func (p *Pool) giveUpOverwritten(old *Object, op string) {
 	if counters := p.registry.find(old); counters != nil {
 		p.restore(old, counters)
 
@@ -39,43 +144,44 @@ func (p *Pool) giveUpOverwritten(old *Object) {
 		// to be trusted: the object is lost and never summed.
 		counters.State.Store(withPhase(counters.State.Load(), lost)) // (L4)
 		p.stats.retired.Add(1)
-		p.stats.lose()
+		p.lose()
 	}
-	p.panicOverwritten("Update")
+	p.panicOverwritten(op)
 }
 
-// publish takes next from its owner and makes it live. If two calls race for
-// one object, one wins and the other panics.
-func (s *Slot) publish(next *Object) {
-	if next.counters.Load() == nil {
-		s.pool.adopt(next)
-	}
-	s.pool.checkOwn(next, "Update")
-	state := &next.counters.Load().State
-	now := state.Load()
-	if phaseOf(now) == discarded && s.pool.adoptDiscarded(next) {
-		now = state.Load()
-	}
-
-	// (U1) Private to live. It is a compare-and-swap, so one of two racing
-	// Updates of an object panics. It comes before (U2), because a reader that
-	// acquires at once may release at once and must not find private at (R1).
-	// Between (U1) and (U2) the object is live and in no container: no reader
-	// validates it, and late ones count and undo.
-	if phaseOf(now) != private || !state.CompareAndSwap(now, withPhase(now, live)) { // (U1)
-		s.refuse(next)
-	}
-	s.pool.stats.published.Add(1)
+// ending is what retire found out about an object: at most one of three. The
+// caller settles it when it holds neither lock nor turn.
+type ending struct {
+	drained bool    // it is free and belongs to the caller, who recycles it
+	excess  *Excess // it was released too often, and is lost
+	fence   error   // membarrier failed, and it is lost
 }
 
-// retire begins the end of an object's generation. It reports whether the
-// object has drained already: then it is free and belongs to the caller, who
-// recycles it. The caller has swapped the object out, so no other goroutine
-// writes its state until (T3), unless two containers had the object, as only a
-// forged one can.
-func (o *Object) retire() (drained bool) {
+// settle does what may run functions of the user's. It returns an over-release
+// that it cannot report.
+func (p *Pool) settle(o *Object, end ending) error {
+	switch {
+	case end.drained:
+		p.recycle(o)
+	case end.fence != nil:
+		p.fenceFailed(end.fence)
+	case end.excess != nil && p.Reports == nil:
+		return end.excess
+	case end.excess != nil:
+		p.Reports.OverRelease(*end.excess)
+	}
+	return nil
+}
+
+// retire begins the end of an object's generation. The caller has swapped the
+// object out, so no other goroutine writes its state until (T3), unless two
+// containers had the object, as only a forged one can.
+func (s *Slot) retire(o *Object, op string) ending {
 	counters := o.counters.Load()
-	stats := &o.pool.stats
+	if counters == nil {
+		s.pool.giveUpOverwritten(o, op)
+	}
+	stats := &s.pool.stats
 
 	// (T1) Retiring. It must be visible before (T2): if it were set after the
 	// fence, a Release could still read live and go unsummed, and the object
@@ -86,9 +192,8 @@ func (o *Object) retire() (drained bool) {
 	// Update panics.
 	now := counters.State.Load()
 	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, withPhase(now, retiring)) { // (T1)
-		o.panicMisuse("Update", "that was current here and is not any more (a copied Container?)")
+		o.panicMisuse(op, "that was current here and is not any more (a copied Container?)")
 	}
-	stats.retired.Add(1)
 
 	// (T2) The heavy fence. After it every validated (A3), and every (R3)
 	// whose (R4) saw live, is visible. A reader that acquires or releases
@@ -102,10 +207,9 @@ func (o *Object) retire() (drained bool) {
 		// objects that are still to come count atomically, and there is no
 		// moment at which the process switches.
 		counters.State.Store(withPhase(now, lost)) // (L1)
-		stats.lose()
+		s.pool.lose()
 		stats.abandoned.Add(1)
-		o.pool.fenceFailed(err)
-		return false
+		return ending{fence: err}
 	}
 
 	// (T3) Retired. It must not come before (T2): a checker would sum without
@@ -122,10 +226,7 @@ func (o *Object) retire() (drained bool) {
 	// and pool, and through them the counts.
 	counters.State.Store(withPhase(now, retired)) // (T3)
 	drained, excess := o.reclaim()
-	if excess != nil {
-		o.pool.overReleased(*excess)
-	}
-	return drained
+	return ending{drained: drained, excess: excess}
 }
 
 // reclaim frees the object if it is retired and all references were given
@@ -160,7 +261,7 @@ func (o *Object) reclaim() (drained bool, excess *Excess) {
 		if !counters.State.CompareAndSwap(now, withPhase(now, lost)) { // (L2)
 			return false, nil
 		}
-		o.pool.stats.lose()
+		o.pool.lose()
 		return false, o.excess(now, acquired, released)
 	}
 

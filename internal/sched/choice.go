@@ -30,6 +30,7 @@ func (w *World) choices(into []choice) []choice {
 	for _, t := range w.threads {
 		switch {
 		case t.done:
+		case t.until != nil && !t.until():
 		case t.op == seam.OpPin:
 			for c := range w.cpus {
 				if w.cpus[c].pinned == nil {

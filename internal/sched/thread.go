@@ -19,9 +19,10 @@ type thread struct {
 	sums    sums
 	done    bool
 
-	op    seam.Op // its next step
-	at    *word   // the word of that step, or nil
-	takes bool    // the step after the next follows without a choice
+	op    seam.Op     // its next step
+	at    *word       // the word of that step, or nil
+	takes bool        // the step after the next follows without a choice
+	until func() bool // if set, the next step waits until it returns true
 
 	place uint64 // of state
 

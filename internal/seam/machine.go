@@ -29,11 +29,12 @@ const (
 	OpFence
 	OpMembarrier
 	OpGo
+	OpWait
 )
 
 var opNames = [...]string{
 	"load", "store", "swap", "compare-and-swap", "plain inc", "add", "inc", "read count",
-	"lock", "unlock", "pin", "unpin", "fence", "membarrier", "go",
+	"lock", "unlock", "pin", "unpin", "fence", "membarrier", "go", "wait",
 }
 
 // String names the kind of step.
@@ -61,6 +62,14 @@ type Machine interface {
 	Membarrier() error
 	Go(f func())
 	Stripes() int
+
+	// Await is a step that the goroutine takes once until returns true, and
+	// then is part of it. until depends on the words alone, and then may write
+	// the first.
+	Await(until func() bool, then func(), words ...unsafe.Pointer)
+	// Made is called with an object that the running goroutine made, so that
+	// its address means the same in every run.
+	Made(object unsafe.Pointer)
 }
 
 var (

@@ -1,6 +1,7 @@
 package stripe
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
@@ -28,13 +29,36 @@ type stripe struct {
 // belongs to P k. The last is the overflow: it counts for every P number that
 // did not exist when the stripes were made, and is written atomically only.
 type Counters struct {
-	// State belongs to the protocol; this package never looks at it. It
-	// shares its line with plain and owned only, which never change.
+	// State belongs to the protocol; this package never looks at it, nor at
+	// Publication. They share their line with plain and owned only, which never
+	// change.
 	State seam.Uint64
 
 	plain int // the assembly counts stripes [0,plain) plainly: owned, or 0 for portable counters
 	owned int // stripes that belong to a P
-	_     [size - 8 - 2*unsafe.Sizeof(int(0))]byte
+
+	Publication Publication
+
+	_ [size - 8 - 2*unsafe.Sizeof(int(0)) - unsafe.Sizeof(Publication{})]byte
+}
+
+// Publication is what the protocol notes of the last publication of an object.
+// It is here because it outlives the object and is read through a weak
+// reference. No reader writes it.
+type Publication struct {
+	// Version is the number of the last publication, or 0 if there was none,
+	// or if the object was given back or discarded since. The writer that
+	// publishes the object writes it before the swap, its owner after that.
+	Version seam.Uint64
+
+	// Leaving is 0 while the object is with an owner, current or clean. Else
+	// it is the order in which the object left a container, or its owner who
+	// gave it back, until it is reset or discarded.
+	Leaving seam.Uint64
+
+	// For messages and stats alone; nothing is decided by them.
+	Container atomic.Uint64 // the number of the container
+	Left      atomic.Int64  // when it left, in nanoseconds of the pool's clock
 }
 
 // The layout is what At relies on.
@@ -109,6 +133,13 @@ func (c *Counters) Outstanding() int {
 	_ = c.HeavyFence() // if it fails, counts of the last instant may be missing
 	released := c.Released()
 	return int(int64(c.Acquired() - released))
+}
+
+// Held is Outstanding without a fence, which would interrupt other processors:
+// counts that are in store buffers yet are missing, and it is never negative.
+func (c *Counters) Held() int {
+	released := c.Released()
+	return max(0, int(int64(c.Acquired()-released)))
 }
 
 // Where an assembly routine finds things in Counters; it is asserted to agree

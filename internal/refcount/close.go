@@ -1,0 +1,147 @@
+package refcount
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"weak"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// This file ends containers and pools.
+
+// Close empties the slot for good, and waits until what it published is back.
+func (s *Slot) Close(ctx context.Context) error {
+	const op = "Close"
+	checkContext(ctx, op)
+	s.Check(op)
+	found := s.shut()
+	waited := func(e *entry) bool {
+		return e.mark != 0 && e.phase != lost && e.counters.Publication.Container.Load() == s.id
+	}
+	// A publisher that is in fill still ends, unpublished, and holds what was
+	// current until then.
+	if _, err := s.turn.Take(ctx, nil); err != nil {
+		held := s.pool.held(op, err, waited)
+		held.Filling = true
+		return held
+	}
+	s.turn.Pass()
+	if err := s.pool.await(ctx, op, nil, waited); err != nil {
+		return err
+	}
+	return found
+}
+
+// shut closes the slot. It returns an error if what was current turns out to be
+// released too often.
+func (s *Slot) shut() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	// (D3) Close, under the mutex and together with the last swap. A publication
+	// that comes first is swapped out here; one that comes later is refused at
+	// (V3). The signal ends publishers that wait for their turn or an object,
+	// and one that comes later finds it fired.
+	s.closed = true // (D3)
+	old := s.swap(nil, 0)
+	s.mu.Unlock()
+	s.closing.Fire()
+	s.changed.wake()
+	if old == nil {
+		return nil
+	}
+	return s.pool.settle(old, s.retire(old, "Close"))
+}
+
+// Close closes every container of the pool, waits until all objects are back,
+// and discards them.
+func (p *Pool) Close(ctx context.Context) error {
+	const op = "Close"
+	checkContext(ctx, op)
+	p.Check(op)
+
+	// (D4) Close, under the mutex of the free list. From here on no Get returns
+	// an object, no factory is called, and what comes back is discarded. One
+	// that came first has made its object private under the same mutex, or is
+	// counted as creating one, so it is found below.
+	p.free.mu.Lock()
+	p.free.closed = true // (D4)
+	p.free.mu.Unlock()
+
+	var found error
+	for _, s := range p.slots.close() {
+		if err := s.shut(); err != nil {
+			found = err
+		}
+	}
+	p.back.wake() // what waits for an object finds the pool closed
+
+	// An object that is live and not marked was current in a container that the
+	// program dropped: it is the collector's. So is a clean one that is not
+	// among the spares.
+	if err := p.await(ctx, op, p.free.isCreating, func(e *entry) bool {
+		return e.phase == private || e.phase == unborn || e.phase != lost && e.mark != 0
+	}); err != nil {
+		return err
+	}
+	p.Trim()
+	return found
+}
+
+// slots knows the containers of a pool, weakly: it keeps none alive.
+type slots struct {
+	mu     sync.Mutex
+	closed bool
+	last   uint64 // id that was given last
+	known  map[weak.Pointer[Slot]]bool
+}
+
+// add enters s and gives it an id, or returns false if the pool is closed.
+func (l *slots) add(s *Slot) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return false
+	}
+	if l.known == nil {
+		l.known = make(map[weak.Pointer[Slot]]bool)
+	}
+	l.last++
+	s.id = l.last
+	key := weak.Make(s)
+	l.known[key] = true
+	seam.AddCleanup(s, forgotten.run, forgotten{weak.Make(s.pool), key})
+	return true
+}
+
+// close refuses more containers, and returns those that exist.
+func (l *slots) close() (found []*Slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	for key := range l.known {
+		if s := key.Value(); s != nil {
+			found = append(found, s)
+		}
+	}
+	slices.SortFunc(found, func(a, b *Slot) int { return int(a.id) - int(b.id) })
+	return found
+}
+
+// forgotten is what is left of a container that the garbage collector took.
+type forgotten struct {
+	pool weak.Pointer[Pool]
+	key  weak.Pointer[Slot]
+}
+
+func (f forgotten) run() {
+	if p := f.pool.Value(); p != nil {
+		p.slots.mu.Lock()
+		defer p.slots.mu.Unlock()
+		delete(p.slots.known, f.key)
+	}
+}

@@ -1,0 +1,149 @@
+package refcount
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/stripe"
+)
+
+// This file is Publish: Get, a function of the user's, and put, by one publisher
+// of a container after the other.
+
+// Publish takes an object from the pool, has fill make its content from that of
+// the current one, and publishes it. fill gets the user's objects. The version
+// is not 0 if and only if the object was published.
+func (s *Slot) Publish(ctx context.Context, fill func(next, current unsafe.Pointer) error) (version uint64, err error) {
+	checkContext(ctx, "Publish")
+	s.Check("Publish")
+	if err := s.takeTurn(ctx); err != nil {
+		s.pool.stats.failed.Add(1)
+		return 0, err
+	}
+	w := publishing{slot: s}
+	defer w.end(&err)
+	if err := w.begin(ctx); err != nil {
+		return 0, err
+	}
+	if err := fill(unsafe.Add(unsafe.Pointer(w.next), -int(s.offset)), w.current); err != nil {
+		return 0, err
+	}
+	err = w.publish()
+	return w.version, err
+}
+
+// takeTurn waits for the turn to publish.
+func (s *Slot) takeTurn(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	// (V1) Take the turn. It is held while fill runs, so a publisher builds on
+	// what the one before it published. Update does not take it: (V3) is for
+	// that. A publisher that waits ends with its ctx, or when the slot closes.
+	taken, err := s.turn.Take(ctx, s.closing) // (V1)
+	if err == nil && !taken {
+		err = ErrClosed
+	}
+	return err
+}
+
+// publishing is a call of Publish that has the turn.
+type publishing struct {
+	slot     *Slot
+	next     *Object          // what fill fills; of this goroutine's until it is published, then nil
+	counters *stripe.Counters // of next
+	owned    uint64           // the state word of next, as Get left it
+	current  unsafe.Pointer   // what fill reads; a reference of this goroutine's, or nil
+	swaps    uint64           // how often the slot was swapped when current was taken
+	version  uint64           // of next once it is published, else 0
+
+	// What is left to do without the turn: settle an object.
+	object *Object
+	ending ending
+}
+
+// begin takes next from the pool and a reference to what is current.
+func (w *publishing) begin(ctx context.Context) error {
+	s := w.slot
+	next, err := s.getWithin(ctx)
+	if err != nil {
+		return err
+	}
+	w.next, w.counters = next, next.counters.Load()
+	w.owned = w.counters.State.Load()
+
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	// (V2) Hold what is current and note the number of swaps. The mutex keeps a
+	// swap from coming between. If (V3) finds the number unchanged, what fill
+	// read was current all the time, and is what (U2) swaps out.
+	w.current, w.swaps = s.acquire(), s.swaps // (V2)
+	return nil
+}
+
+// publish makes next current and retires what it replaced.
+func (w *publishing) publish() error {
+	const op = "Publish"
+	s := w.slot
+	if w.next.counters.Load() != w.counters {
+		s.pool.panicOverwrittenBefore(op)
+	}
+	old, version, err := s.put(w.next, w.owned, w.swaps)
+	if w.counters.State.Load() != w.owned && err != nil {
+		w.next.panicMisuse(op, "that fill published or gave back (fill only fills next)")
+	}
+	if err != nil {
+		return err
+	}
+	w.next, w.version = nil, version
+
+	// The own reference goes before the retirement. With no other reader the
+	// object then drains in retire, and this goroutine resets it.
+	w.letGo()
+	if old != nil {
+		w.object, w.ending = old, s.retire(old, op)
+	}
+	return nil
+}
+
+// letGo gives back the reference to what was current.
+func (w *publishing) letGo() {
+	obj := w.current
+	w.current = nil
+	w.slot.pool.Release(obj, w.slot.offset)
+}
+
+// end is deferred by Publish, so it also comes after a panic or Goexit of fill.
+// It takes back what was not published and passes the turn. Functions of the
+// user's run after that, and each of the steps runs even if one before it
+// panics.
+func (w *publishing) end(err *error) {
+	p := w.slot.pool
+	if w.version == 0 {
+		p.stats.failed.Add(1)
+	}
+	defer func() {
+		if w.object != nil {
+			if excess := p.settle(w.object, w.ending); excess != nil {
+				*err = excess
+			}
+		}
+	}()
+
+	// (V6) Pass the turn, before anything that may run a function of the user's.
+	// What is left to settle is in no list and belongs to this goroutine.
+	defer w.slot.turn.Pass() // (V6)
+
+	if next := w.next; next != nil {
+		if next.counters.Load() != w.counters { // fill overwrote its Ref
+			p.restore(next, w.counters)
+		}
+		if p.giveBack(next, w.owned) {
+			w.object, w.ending = next, ending{drained: true}
+		}
+	}
+	w.letGo()
+}
