@@ -3,7 +3,8 @@
 package poolswap_test
 
 import (
-	"runtime"
+	"context"
+	"io"
 	"testing"
 
 	"github.com/poolswap/poolswap"
@@ -55,42 +56,50 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 				c.Release(c.Acquire())
 			})
 		})
-		t.Run("a cycle that a reader drains and the sweeper finishes", func(t *testing.T) {
-			before := pool.Stats()
+		t.Run("Publish that nobody waits for", func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			times := 3
 			noAllocs(t, func() {
-				old := c.Acquire()
-				next := c.GetNew()
-				next.value = 1
-				c.Update(next)
-				c.Release(old)
-				for pool.Stats().Spares == 0 {
-					runtime.Gosched()
+				_, err := c.Publish(ctx, func(next, current *table) error {
+					next.value = current.value + times
+					return nil
+				})
+				if err != nil {
+					t.Fatal(err)
 				}
 			})
-			if after := pool.Stats(); after.SlowChecks-before.SlowChecks < 1000 {
-				t.Errorf("readers drained %d objects", after.SlowChecks-before.SlowChecks)
-			}
 		})
-		t.Run("a cycle that a Reader's Load drains", func(t *testing.T) {
-			r := c.NewReader()
-			defer r.Close()
+		t.Run("Publish that fails", func(t *testing.T) {
+			noAllocs(t, func() { c.Publish(t.Context(), func(next, current *table) error { return io.EOF }) })
+		})
+		t.Run("Version, VersionOf, Retain, and Wait and Changed for a version that is there", func(t *testing.T) {
 			noAllocs(t, func() {
-				next := c.GetNew()
-				next.value = 1
-				c.Update(next)
-				r.Load()
-				for pool.Stats().Spares == 0 {
-					runtime.Gosched()
+				obj := c.Acquire()
+				c.Release(c.Retain(obj))
+				if c.VersionOf(obj) != c.Version() {
+					t.Error("the versions differ")
 				}
+				c.Release(obj)
+				c.Wait(t.Context(), 0)
+				c.Changed(0)
 			})
+		})
+		t.Run("Drain with nothing to wait for", func(t *testing.T) {
+			noAllocs(t, func() { pool.Drain(t.Context()) })
 		})
 		t.Run("Get and Release of an unpublished object", func(t *testing.T) {
 			noAllocs(t, func() { c.Release(c.GetNew()) })
 		})
-		t.Run("Refs and Stats", func(t *testing.T) {
+		t.Run("Refs", func(t *testing.T) {
 			obj := c.Acquire()
 			defer c.Release(obj)
-			noAllocs(t, func() { pool.Refs(obj); pool.Stats() })
+			noAllocs(t, func() { pool.Refs(obj) })
+		})
+		t.Run("Stats, but for the list of versions", func(t *testing.T) {
+			if allocs := testing.AllocsPerRun(1000, func() { pool.Stats() }); allocs > 1 {
+				t.Errorf("%v allocations", allocs)
+			}
 		})
 	})
 }

@@ -1,12 +1,9 @@
 package refcount
 
 import (
-	"cmp"
-	"maps"
-	"slices"
-	"sync"
 	"weak"
 
+	"github.com/poolswap/poolswap/internal/seam"
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
@@ -18,48 +15,44 @@ import (
 // allocator puts where a collected one was has another weak pointer, so an
 // entry that remove has not reached yet is never taken for the new object's.
 type registry struct {
-	mu      sync.Mutex
-	objects map[weak.Pointer[Object]]entry // weak: the registry keeps no object alive
-	entered uint64
+	mu      seam.Mutex                      // never held while a function of the user runs
+	objects map[weak.Pointer[Object]]*entry // weak: the registry keeps no object alive
+	order   []*entry                        // the same, in an order that depends on nothing but the calls
 }
 
 // entry is an object in the registry.
 type entry struct {
 	counters *stripe.Counters
-	number   uint64 // in the order in which objects were entered
+	at       int // in order
 
-	// What look found.
+	// What each saw; guarded by the mutex of the registry.
 	phase phase
-	mark  uint64 // Leaving; read after phase
+	mark  uint64 // Publication.Leaving
 }
 
-// look reads the state of the object and then its mark. An object that has left
-// its owner or container is marked already, so if the state says so, the mark
-// is there unless the object has arrived since.
-func (e *entry) look() *entry {
-	e.phase = phaseOf(e.counters.State.Load())
-	e.mark = e.counters.Publication.Leaving.Load()
-	return e
-}
-
-// entries returns what is in, in the order in which it was entered. The caller
-// looks at it without the mutex.
-func (r *registry) entries() []entry {
+// each calls see with every object that is in, until it returns false. It reads
+// the phase of the object and then its mark: an object that has left its owner
+// or container is marked already, so if the phase says so, the mark is there
+// unless the object has arrived since.
+func (r *registry) each(see func(*entry) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found := slices.Collect(maps.Values(r.objects))
-	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.number, b.number) })
-	return found
+	for _, e := range r.order {
+		e.phase = phaseOf(e.counters.State.Load())
+		e.mark = e.counters.Publication.Leaving.Load()
+		if !see(e) {
+			return
+		}
+	}
 }
 
 // any reports whether some object is as wanted says.
-func (r *registry) any(wanted func(*entry) bool) bool {
-	for _, e := range r.entries() {
-		if wanted(e.look()) {
-			return true
-		}
-	}
-	return false
+func (r *registry) any(wanted func(*entry) bool) (found bool) {
+	r.each(func(e *entry) bool {
+		found = wanted(e)
+		return !found
+	})
+	return found
 }
 
 // add enters a new object. If the object is in already, it returns the
@@ -68,14 +61,15 @@ func (r *registry) add(obj *Object, counters *stripe.Counters) (had *stripe.Coun
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.objects == nil {
-		r.objects = make(map[weak.Pointer[Object]]entry)
+		r.objects = make(map[weak.Pointer[Object]]*entry)
 	}
 	key := weak.Make(obj)
 	if e, known := r.objects[key]; known {
 		return e.counters
 	}
-	r.entered++
-	r.objects[key] = entry{counters: counters, number: r.entered}
+	e := &entry{counters: counters, at: len(r.order)}
+	r.objects[key] = e
+	r.order = append(r.order, e)
 	return nil
 }
 
@@ -83,14 +77,23 @@ func (r *registry) add(obj *Object, counters *stripe.Counters) (had *stripe.Coun
 func (r *registry) find(obj *Object) *stripe.Counters {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.objects[weak.Make(obj)].counters
+	if e := r.objects[weak.Make(obj)]; e != nil {
+		return e.counters
+	}
+	return nil
 }
 
 // remove takes out an object that was collected.
 func (r *registry) remove(key weak.Pointer[Object]) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	e := r.objects[key]
 	delete(r.objects, key)
+	last := len(r.order) - 1
+	r.order[e.at] = r.order[last]
+	r.order[e.at].at = e.at
+	r.order[last] = nil
+	r.order = r.order[:last]
 }
 
 // cleanup is what is left of an object that the garbage collector took. The

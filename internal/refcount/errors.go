@@ -61,9 +61,9 @@ func (e *HeldError) Unwrap() error { return e.Err }
 // accepts.
 func (p *Pool) held(op string, err error, wanted func(*entry) bool) *HeldError {
 	e := &HeldError{Op: op, Type: p.TypeName, Err: err}
-	for _, obj := range p.registry.entries() {
+	p.registry.each(func(obj *entry) bool {
 		switch {
-		case !wanted(obj.look()):
+		case !wanted(obj):
 		case obj.mark != 0:
 			e.Objects++
 			e.References += max(0, obj.counters.Outstanding())
@@ -76,7 +76,8 @@ func (p *Pool) held(op string, err error, wanted func(*entry) bool) *HeldError {
 		case obj.phase == private || obj.phase == unborn:
 			e.Private++
 		}
-	}
+		return true
+	})
 	slices.Sort(e.Versions)
 	return e
 }

@@ -50,5 +50,11 @@ func (p *Pool) Registered() int {
 	return len(p.registry.objects)
 }
 
+// Clean returns how many clean objects the free list has.
+func (p *Pool) Clean() int {
+	clean, _ := p.free.count()
+	return clean
+}
+
 // Forge makes o current without any check, as in a copied container.
 func (s *Slot) Forge(o *Object) { s.current.Store(o) }

@@ -80,7 +80,8 @@ func (w *publishing) begin(ctx context.Context) error {
 	// (V2) Hold what is current and note the number of swaps. The mutex keeps a
 	// swap from coming between. If (V3) finds the number unchanged, what fill
 	// read was current all the time, and is what (U2) swaps out.
-	w.current, w.swaps = s.acquire(), s.swaps // (V2)
+	_, w.current = Acquire(s) // (V2)
+	w.swaps = s.swaps         // (V2)
 	return nil
 }
 
@@ -113,7 +114,7 @@ func (w *publishing) publish() error {
 func (w *publishing) letGo() {
 	obj := w.current
 	w.current = nil
-	w.slot.pool.Release(obj, w.slot.offset)
+	Release(w.slot, obj)
 }
 
 // end is deferred by Publish, so it also comes after a panic or Goexit of fill.

@@ -109,8 +109,7 @@ func (p *Pool) Stats() Stats {
 
 		FailedPublishes: c.failed.Load(),
 	}
-	for _, e := range p.registry.entries() {
-		e.look()
+	p.registry.each(func(e *entry) bool {
 		s.Held += e.counters.Held()
 		switch e.phase {
 		case live:
@@ -120,7 +119,8 @@ func (p *Pool) Stats() Stats {
 		case retiring, retired:
 			s.OldestRetired = max(s.OldestRetired, p.leftFor(e.counters))
 		}
-	}
+		return true
+	})
 	slices.Sort(s.Versions)
 	retired := c.retired.Load()
 	s.Updates = c.published.Load()
