@@ -38,17 +38,17 @@ func Wait(ctx context.Context, first, second *Signal) error {
 
 // Turn is a lock that a goroutine can wait for with a context. Those that wait
 // get it in the order in which they came.
-type Turn struct{ taken chan struct{} }
+type Turn struct{ turn turn }
 
 // Init makes t usable.
-func (t *Turn) Init() { t.taken = make(chan struct{}, 1) }
+func (t *Turn) Init() { t.turn.init() }
 
 // Take waits for the turn and takes it. It returns false if it did not, because
 // signal fired first, or with ctx's error because ctx ended first. signal may be
 // nil.
 func (t *Turn) Take(ctx context.Context, signal *Signal) (taken bool, err error) {
-	return take(ctx, t.taken, signal.Done())
+	return t.turn.take(ctx, signal.Done())
 }
 
 // Pass gives the turn to the goroutine that has waited longest.
-func (t *Turn) Pass() { <-t.taken }
+func (t *Turn) Pass() { t.turn.pass() }

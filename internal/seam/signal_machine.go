@@ -76,12 +76,12 @@ func Wait(ctx context.Context, first, second *Signal) error {
 
 // Turn is a lock that a goroutine can wait for with a context.
 type Turn struct {
-	held  atomic.Uint64 // 1 while taken; the word that the Machine sees
-	taken chan struct{}
+	held atomic.Uint64 // 1 while taken; the word that the Machine sees
+	turn turn          // without a Machine
 }
 
 // Init makes t usable.
-func (t *Turn) Init() { t.taken = make(chan struct{}, 1) }
+func (t *Turn) Init() { t.turn.init() }
 
 // Take waits for the turn and takes it. It returns false if it did not, because
 // signal fired first, or with ctx's error because ctx ended first. Under a
@@ -89,7 +89,7 @@ func (t *Turn) Init() { t.taken = make(chan struct{}, 1) }
 func (t *Turn) Take(ctx context.Context, signal *Signal) (taken bool, err error) {
 	m := machine()
 	if m == nil {
-		return take(ctx, t.taken, signal.Done())
+		return t.turn.take(ctx, signal.Done())
 	}
 	words := []unsafe.Pointer{unsafe.Pointer(t)}
 	if signal != nil {
@@ -108,5 +108,5 @@ func (t *Turn) Pass() {
 		t.held.Store(0)
 		return
 	}
-	<-t.taken
+	t.turn.pass()
 }

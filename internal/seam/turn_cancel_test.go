@@ -1,0 +1,59 @@
+package seam_test
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/poolswap/poolswap/internal/seam"
+)
+
+// TestTheTurnIsOfOneAtATime: goroutines take the turn, or give up waiting, at
+// random. One that gives up may be the one that the turn was just passed to; the
+// turn must neither be lost nor become that of two.
+func TestTheTurnIsOfOneAtATime(t *testing.T) {
+	rounds := 20_000
+	if testing.Short() {
+		rounds = 2_000
+	}
+	var turn seam.Turn
+	turn.Init()
+	var inside atomic.Int32
+	var taken, gaveUp atomic.Int64
+	var users sync.WaitGroup
+	for range 6 {
+		users.Go(func() {
+			for range rounds {
+				ctx, cancel := context.WithCancel(t.Context())
+				signal := seam.NewSignal()
+				switch rand.IntN(4) {
+				case 0:
+					go cancel()
+				case 1:
+					go signal.Fire()
+				}
+				got, err := turn.Take(ctx, signal)
+				if got {
+					if n := inside.Add(1); n != 1 || err != nil {
+						t.Errorf("%d have the turn, error %v", n, err)
+					}
+					inside.Add(-1)
+					turn.Pass()
+					taken.Add(1)
+				} else {
+					gaveUp.Add(1)
+				}
+				cancel()
+			}
+		})
+	}
+	users.Wait()
+	if taken.Load() == 0 || gaveUp.Load() == 0 {
+		t.Errorf("the turn was taken %d times, and %d gave up", taken.Load(), gaveUp.Load())
+	}
+	if got, err := turn.Take(t.Context(), nil); !got || err != nil {
+		t.Error("the turn was lost in the end:", got, err)
+	}
+}
