@@ -24,7 +24,7 @@ var mayImport = map[string][]string{
 	".":                 {"internal/refcount", "context", "errors", "fmt", "iter", "reflect", "time", "unsafe"},
 	"internal/refcount": {"internal/stripe", "internal/seam", "cmp", "context", "errors", "fmt", "maps", "runtime", "runtime/debug", "slices", "strings", "sync", "sync/atomic", "time", "unsafe", "weak"},
 	"internal/stripe":   {"internal/seam", "sync", "sync/atomic", "unsafe"},
-	"internal/seam":     {"context", "errors", "runtime", "sync", "sync/atomic", "syscall", "unsafe"},
+	"internal/seam":     {"context", "errors", "runtime", "slices", "sync", "sync/atomic", "syscall", "unsafe"},
 	"typedpool":         {"std"},
 }
 

@@ -108,7 +108,6 @@ func (s *Slot) Init(pool *Pool, offset uintptr) bool {
 	if useAsm {
 		s.useAsm = s
 	}
-	s.turn.Init()
 	s.closing = seam.NewSignal()
 	return pool.slots.add(s)
 }

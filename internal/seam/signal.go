@@ -40,9 +40,6 @@ func Wait(ctx context.Context, first, second *Signal) error {
 // get it in the order in which they came.
 type Turn struct{ turn turn }
 
-// Init makes t usable.
-func (t *Turn) Init() { t.turn.init() }
-
 // Take waits for the turn and takes it. It returns false if it did not, because
 // signal fired first, or with ctx's error because ctx ended first. signal may be
 // nil.

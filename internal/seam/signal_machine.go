@@ -80,9 +80,6 @@ type Turn struct {
 	turn turn          // without a Machine
 }
 
-// Init makes t usable.
-func (t *Turn) Init() { t.turn.init() }
-
 // Take waits for the turn and takes it. It returns false if it did not, because
 // signal fired first, or with ctx's error because ctx ended first. Under a
 // Machine ctx does not end. signal may be nil.

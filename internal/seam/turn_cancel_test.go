@@ -3,6 +3,7 @@ package seam_test
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,7 +20,6 @@ func TestTheTurnIsOfOneAtATime(t *testing.T) {
 		rounds = 2_000
 	}
 	var turn seam.Turn
-	turn.Init()
 	var inside atomic.Int32
 	var taken, gaveUp atomic.Int64
 	var users sync.WaitGroup
@@ -30,15 +30,18 @@ func TestTheTurnIsOfOneAtATime(t *testing.T) {
 				signal := seam.NewSignal()
 				switch rand.IntN(4) {
 				case 0:
-					go cancel()
+					cancel()
 				case 1:
-					go signal.Fire()
+					signal.Fire()
+				case 2:
+					go cancel()
 				}
 				got, err := turn.Take(ctx, signal)
 				if got {
 					if n := inside.Add(1); n != 1 || err != nil {
 						t.Errorf("%d have the turn, error %v", n, err)
 					}
+					runtime.Gosched() // others meet the turn taken
 					inside.Add(-1)
 					turn.Pass()
 					taken.Add(1)
