@@ -130,7 +130,13 @@ func (c cleanup) run() {
 		stats.drained.Add(1)
 	}
 	stats.collected.Add(1)
-	p.removeLive()
+	stats.live.Add(^uint64(0)) // (G3)
+	if phaseOf(state) != free {
+		// Something may wait for the object. For one from the overflow nothing
+		// does, and it is spared the wake-up, which is fatal where the waiting
+		// goroutine is in a bubble of testing/synctest and this one is not.
+		p.back.wake()
+	}
 	held := c.counters.Outstanding()
 	if held > 0 {
 		stats.leaked.Add(1)

@@ -64,12 +64,6 @@ func (o *Object) begin() {
 
 // create returns a private object that the factory made.
 func (p *Pool) create() (*Object, error) {
-	if !p.free.beginCreating() {
-		return nil, ErrClosed
-	}
-	defer p.back.wake()
-	defer p.free.endCreating()
-
 	// (G3) Room for one more. Under MaxLive the object is counted as live
 	// before the factory is called, by a compare-and-swap from a value below
 	// the limit, and counted down when it is gone: after Discard, when the
@@ -83,10 +77,15 @@ func (p *Pool) create() (*Object, error) {
 	}
 	made := false
 	defer func() {
-		if !made { // the factory panicked, or its result was refused
+		if !made { // closed, the factory panicked, or its result was refused
 			p.removeLive()
 		}
 	}()
+	if !p.free.beginCreating() {
+		return nil, ErrClosed
+	}
+	defer p.back.wake()
+	defer p.free.endCreating()
 	obj := p.Factory()
 	if obj == nil {
 		panic(fmt.Sprintf("poolswap: the factory of the pool of %s returned nil", p.TypeName))

@@ -62,10 +62,14 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 	const op = "Publish"
 	p := s.pool
 	next, err := p.Get()
-	for err == ErrLimit {
+	if err != ErrLimit {
+		return next, err
+	}
+	defer p.back.forget()
+	for {
 		signal := p.back.next()
-		if next, err = p.Get(); err != ErrLimit {
-			break
+		if next, err := p.Get(); err != ErrLimit {
+			return next, err
 		}
 		if p.allCurrent() {
 			return nil, p.held(op, ErrLimit, func(*entry) bool { return true })
@@ -77,7 +81,6 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 			return nil, ErrClosed
 		}
 	}
-	return next, err
 }
 
 // allCurrent reports whether at some moment during the call as many objects as
@@ -112,6 +115,7 @@ func (p *Pool) await(ctx context.Context, op string, pending func() bool, waited
 	if done() { // without asking, which allocates
 		return nil
 	}
+	defer p.back.forget()
 	for {
 		signal := p.back.next()
 		if done() {

@@ -43,3 +43,9 @@ func (w *wakeup) wake() {
 		signal.Fire()
 	}
 }
+
+// forget is for a goroutine that asked and does not wait any more. It takes its
+// signal away; others that wait look once in vain. A signal that stayed could
+// be fired by a cleanup of the runtime when the goroutine is long gone, which is
+// fatal if that was in a bubble of testing/synctest.
+func (w *wakeup) forget() { w.wake() }

@@ -1,0 +1,394 @@
+package poolswap_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
+)
+
+// withTimeout returns a ctx that ends after d.
+func withTimeout(t *testing.T, d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// wantHeld checks an error of Drain, Close or Publish and returns it.
+func wantHeld(t *testing.T, err, cause error) *poolswap.HeldError {
+	t.Helper()
+	var held *poolswap.HeldError
+	if !errors.As(err, &held) || !errors.Is(err, cause) {
+		t.Fatalf("the error is %v, want a HeldError for %v", err, cause)
+	}
+	return held
+}
+
+func TestDrainWaitsForWhatWasReplacedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{})
+		c := poolswap.NewContainer(pool, &table{})
+		first := c.Version()
+		held := c.Acquire()
+		also := c.Retain(held)
+		if err := pool.Drain(t.Context()); err != nil {
+			t.Errorf("Drain while what is held is current: %v", err)
+		}
+		publish(t, c, set(1))
+		later := c.Acquire() // replaced below, while Drain waits
+		time.AfterFunc(time.Second, func() {
+			publish(t, c, set(2))
+			c.Release(held)
+		})
+		e := wantHeld(t, pool.Drain(withTimeout(t, 2*time.Second)), context.DeadlineExceeded)
+		if e.Op != "Drain" || e.Objects != 1 || e.References != 1 || !slices.Equal(e.Versions, []uint64{first}) || e.Longest != 2*time.Second {
+			t.Errorf("%+v", e)
+		}
+		const want = "poolswap: Drain waited for objects of type *poolswap_test.table: 1 replaced, with 1 references, of versions [1], for up to 2s: context deadline exceeded"
+		if e.Error() != want {
+			t.Errorf("text\n got: %s\nwant: %s", e, want)
+		}
+		time.AfterFunc(time.Second, func() { c.Release(also) })
+		begun := time.Now()
+		publish(t, c, set(3))
+		drained := make(chan error)
+		go func() { drained <- pool.Drain(t.Context()) }() // waits for later as well: it was replaced before
+		time.Sleep(time.Minute)
+		c.Release(later)
+		if err := <-drained; err != nil || time.Since(begun) != time.Minute {
+			t.Errorf("Drain returned %v after %v", err, time.Since(begun))
+		}
+	})
+}
+
+// TestUpdatesDoNotStarveDrain: each object is held until after the next is
+// published, so at no moment nothing is held.
+func TestUpdatesDoNotStarveDrain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{})
+		c := poolswap.NewContainer(pool, &table{})
+		ctx, cancel := context.WithCancel(t.Context())
+		var updates sync.WaitGroup
+		updates.Go(func() {
+			held := c.Acquire()
+			for ctx.Err() == nil {
+				publish(t, c, set(1))
+				next := c.Acquire()
+				time.Sleep(time.Second)
+				c.Release(held)
+				held = next
+			}
+			c.Release(held)
+		})
+		time.Sleep(10 * time.Second)
+		begun := time.Now()
+		if err := pool.Drain(t.Context()); err != nil || time.Since(begun) > 2*time.Second {
+			t.Errorf("Drain returned %v after %v", err, time.Since(begun))
+		}
+		cancel()
+		updates.Wait()
+	})
+}
+
+func TestDrainEndsHoweverTheObjectEnds(t *testing.T) {
+	for _, end := range []struct {
+		name  string
+		reset func(*table) bool
+	}{
+		{"reset", func(*table) bool { return true }},
+		{"refused by reset and discarded", func(*table) bool { return false }},
+		{"lost to a panic", func(*table) bool { panic(errHook) }},
+		{"lost to Goexit", func(*table) bool { runtime.Goexit(); return true }},
+	} {
+		t.Run(end.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHooked(poolswap.Options[table]{})
+				c := poolswap.NewContainer(h.Pool, &table{value: 1})
+				waited, done := false, false
+				h.onReset(func(obj *table) bool {
+					time.Sleep(time.Second) // Drain waits for the hook
+					waited = !done
+					return end.reset(obj)
+				})
+				held := c.Acquire()
+				c.Update(&table{value: 2})
+				time.AfterFunc(time.Second, func() { c.Release(held) })
+				if err := h.Drain(t.Context()); err != nil || !waited {
+					t.Errorf("Drain returned %v; it waited: %v", err, waited)
+				}
+				done = true
+				if s := h.Stats(); s.Retired != 0 || s.PendingReset != 0 || s.Resetting != 0 {
+					t.Errorf("%+v", s)
+				}
+			})
+		})
+	}
+	t.Run("collected", func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{})
+		c := poolswap.NewContainer(pool, &table{})
+		c.Acquire() // and forgets it
+		c.Update(nil)
+		drained := make(chan error)
+		go func() { drained <- pool.Drain(t.Context()) }()
+		pooltest.Eventually(t, "the collection of a leaked object ends Drain", func() bool {
+			runtime.GC()
+			select {
+			case err := <-drained:
+				if err != nil {
+					t.Error(err)
+				}
+				return true
+			default:
+				return false
+			}
+		})
+	})
+}
+
+func TestAClosedContainer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{})
+		c, other := poolswap.NewContainer(pool, &table{value: 1}), poolswap.NewContainer(pool, &table{value: 2})
+		version := c.Version()
+		held, next := c.Acquire(), c.GetNew()
+		e := wantHeld(t, c.Close(withTimeout(t, time.Second)), context.DeadlineExceeded)
+		if e.Op != "Close" || e.Objects != 1 || e.References != 1 || e.Private != 0 || e.Filling || !slices.Equal(e.Versions, []uint64{version}) {
+			t.Errorf("%+v", e)
+		}
+		if obj := c.Acquire(); obj != nil || c.Version() != 0 {
+			t.Errorf("Acquire returned %p, version %d", obj, c.Version())
+		}
+		if v, err := c.Publish(t.Context(), func(*table, *table) error { t.Error("fill is called"); return nil }); v != 0 || err != poolswap.ErrClosed {
+			t.Errorf("Publish returned %d, %v", v, err)
+		}
+		pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table in a closed Container (Close came first; the object is still the caller's, who releases it)", func() { c.Update(next) })
+		pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table in a closed Container (Close came first; the object is still the caller's, who releases it)", func() { c.Update(&table{}) })
+		c.Update(nil)
+		other.Update(next) // it is still the caller's, and the pool is open
+		for range c.Versions(t.Context()) {
+			t.Error("Versions yields")
+		}
+		r := c.NewReader()
+		if r.Load() != nil {
+			t.Error("Load of a Reader is not nil")
+		}
+		r.Close()
+		time.AfterFunc(time.Minute, func() { c.Release(held) })
+		var closers sync.WaitGroup
+		begun := time.Now()
+		for range 3 {
+			closers.Go(func() {
+				if err := c.Close(t.Context()); err != nil || time.Since(begun) != time.Minute {
+					t.Errorf("Close returned %v after %v", err, time.Since(begun))
+				}
+			})
+		}
+		closers.Wait()
+		if err := c.Close(t.Context()); err != nil {
+			t.Errorf("Close of a closed container: %v", err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := c.Close(ended); err != nil {
+			t.Errorf("Close with nothing to wait for and a ctx that has ended: %v", err)
+		}
+		if s := pool.Stats(); s.Current != 1 || s.Held != 0 || s.Retired != 0 {
+			t.Errorf("%+v", s)
+		}
+	})
+}
+
+// TestCloseEndsPublishers: one in fill ends unpublished and is waited for, one
+// that waits for its turn ends at once.
+func TestCloseEndsPublishers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{})
+		c := poolswap.NewEmptyContainer(pool)
+		begun := time.Now()
+		ends := make(chan time.Duration, 2)
+		publisher := func() {
+			if v, err := c.Publish(t.Context(), func(next, _ *table) error { time.Sleep(time.Minute); return nil }); v != 0 || err != poolswap.ErrClosed {
+				t.Errorf("Publish returned %d, %v", v, err)
+			}
+			ends <- time.Since(begun)
+		}
+		go publisher()
+		go publisher()
+		synctest.Wait()
+		e := wantHeld(t, c.Close(withTimeout(t, time.Second)), context.DeadlineExceeded)
+		if !e.Filling {
+			t.Errorf("%+v", e)
+		}
+		if err := c.Close(t.Context()); err != nil || time.Since(begun) != time.Minute {
+			t.Errorf("Close returned %v after %v", err, time.Since(begun))
+		}
+		if first, second := <-ends, <-ends; first != 0 || second != time.Minute {
+			t.Errorf("the publishers ended after %v and %v", first, second)
+		}
+		pooltest.Settled(t, pool, 0)
+	})
+}
+
+func TestAClosedPool(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHooked(poolswap.Options[table]{})
+		pool := h.Pool
+		a, b := poolswap.NewContainer(pool, &table{value: 1}), poolswap.NewContainer(pool, &table{value: 2})
+		publish(t, a, set(3)) // leaves a spare
+		held, private := a.Acquire(), pool.Get()
+		e := wantHeld(t, pool.Close(withTimeout(t, time.Second)), context.DeadlineExceeded)
+		if e.Op != "Close" || e.Objects != 1 || e.References != 1 || e.Private != 1 {
+			t.Errorf("%+v", e)
+		}
+		const want = "poolswap: Close waited for objects of type *poolswap_test.table: 1 replaced, with 1 references, of versions [3], for up to 1s; 1 with writers: context deadline exceeded"
+		if e.Error() != want {
+			t.Errorf("text\n got: %s\nwant: %s", e, want)
+		}
+		if a.Acquire() != nil || b.Acquire() != nil {
+			t.Error("a container is not empty")
+		}
+		if _, err := b.Publish(t.Context(), set(1)); err != poolswap.ErrClosed {
+			t.Errorf("Publish: %v", err)
+		}
+		if obj, err := pool.TryGet(); obj != nil || err != poolswap.ErrClosed {
+			t.Errorf("TryGet: %p, %v", obj, err)
+		}
+		pooltest.WantPanic(t, "poolswap: Get from the closed pool of *poolswap_test.table", func() { pool.Get() })
+		pooltest.WantPanic(t, "poolswap: Get from the closed pool of *poolswap_test.table", func() { a.GetNew() })
+		pooltest.WantPanic(t, "poolswap: NewContainer with a closed Pool", func() { poolswap.NewContainer(pool, nil) })
+		pooltest.WantPanic(t, "poolswap: NewEmptyContainer with a closed Pool", func() { poolswap.NewEmptyContainer(pool) })
+		begun := time.Now()
+		time.AfterFunc(time.Second, func() { a.Release(held) })
+		time.AfterFunc(time.Minute, func() { pool.Release(private) })
+		if err := pool.Close(t.Context()); err != nil || time.Since(begun) != time.Minute {
+			t.Errorf("Close returned %v after %v", err, time.Since(begun))
+		}
+		if s := pool.Stats(); s.Live != 0 || s.Spares != 0 || h.discarded.Load() != 3 {
+			t.Errorf("%d were discarded, %+v", h.discarded.Load(), s)
+		}
+		if err := pool.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if err := pool.Drain(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestPoolCloseWaitsForFactoriesAndHooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var running int
+		slow := func() {
+			running++
+			time.Sleep(time.Minute)
+			running--
+		}
+		pool := poolswap.NewPoolWithOptions(
+			func() *table { slow(); return new(table) },
+			func(*table) bool { slow(); return true },
+			poolswap.Options[table]{Discard: func(*table) { slow() }})
+		for range 2 {
+			go func() {
+				if obj, err := pool.TryGet(); err == nil {
+					pool.Release(obj)
+				}
+			}()
+		}
+		synctest.Wait()
+		if running != 2 {
+			t.Fatalf("%d factories run", running)
+		}
+		if err := pool.Close(t.Context()); err != nil || running != 0 {
+			t.Errorf("Close returned %v while %d hooks run", err, running)
+		}
+		if s := pool.Stats(); s.Live != 0 || s.Discarded != 2 {
+			t.Errorf("%+v", s)
+		}
+		synctest.Wait()
+	})
+}
+
+func TestPoolCloseLeavesADroppedContainerToTheCollector(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{})
+	func() { poolswap.NewContainer(pool, &table{}) }()
+	kept := poolswap.NewContainer(pool, &table{})
+	runtime.GC()
+	if err := pool.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if kept.Acquire() != nil {
+		t.Error("a container that exists is not closed")
+	}
+}
+
+func TestPublishWaitsForAnObjectAtTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{MaxLive: 2})
+		c := poolswap.NewContainer(pool, &table{})
+		first := c.Version()
+		held := c.Acquire()
+		publish(t, c, set(1))
+		_, err := c.Publish(withTimeout(t, time.Second), set(2))
+		e := wantHeld(t, err, context.DeadlineExceeded)
+		if !errors.Is(err, poolswap.ErrLimit) || e.Op != "Publish" || e.Objects != 1 || e.References != 1 || e.Current != 1 || !slices.Equal(e.Versions, []uint64{first}) {
+			t.Errorf("%+v", e)
+		}
+		begun := time.Now()
+		time.AfterFunc(time.Minute, func() { c.Release(held) })
+		if v := publish(t, c, set(2)); v == 0 || time.Since(begun) != time.Minute {
+			t.Errorf("Publish returned after %v", time.Since(begun))
+		}
+
+		// With all objects current, no wait can help.
+		pooltest.Settled(t, pool, 0)
+		other := poolswap.NewEmptyContainer(pool)
+		private := pool.Get()
+		time.AfterFunc(time.Hour, func() { other.Update(private) })
+		begun = time.Now()
+		_, err = c.Publish(t.Context(), set(3))
+		e = wantHeld(t, err, poolswap.ErrLimit)
+		if e.Current != 2 || e.Objects != 0 || time.Since(begun) != time.Hour {
+			t.Errorf("%+v after %v", e, time.Since(begun))
+		}
+		const want = "poolswap: Publish waited for objects of type *poolswap_test.table: 2 current: poolswap: the pool's limit of live objects is reached"
+		if e.Error() != want {
+			t.Errorf("text\n got: %s\nwant: %s", e, want)
+		}
+
+		// Close ends one that waits.
+		held = c.Acquire()
+		other.Update(nil)
+		publish(t, c, set(4))
+		time.AfterFunc(time.Second, func() { c.Close(withTimeout(t, time.Second)) })
+		if _, err := c.Publish(t.Context(), set(5)); err != poolswap.ErrClosed {
+			t.Errorf("Publish that Close ends: %v", err)
+		}
+		c.Release(held)
+	})
+}
+
+func TestCloseReportsAnOverRelease(t *testing.T) {
+	c := newTableContainer(poolswap.Options[table]{})
+	c.Release(c.Acquire())
+	c.Release(current(c))
+	if err := c.Close(t.Context()); !errors.Is(err, poolswap.ErrOverReleased) {
+		t.Errorf("Close returned %v", err)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Errorf("a second Close returned %v", err)
+	}
+	pool := newTablePool(poolswap.Options[table]{})
+	d := poolswap.NewContainer(pool, &table{})
+	d.Release(d.Acquire())
+	d.Release(current(d))
+	if err := pool.Close(t.Context()); !errors.Is(err, poolswap.ErrOverReleased) {
+		t.Errorf("Close of the pool returned %v", err)
+	}
+}
