@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -284,11 +285,11 @@ func TestAClosedPool(t *testing.T) {
 
 func TestPoolCloseWaitsForFactoriesAndHooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var running int
+		var running atomic.Int32
 		slow := func() {
-			running++
+			running.Add(1)
 			time.Sleep(time.Minute)
-			running--
+			running.Add(-1)
 		}
 		pool := poolswap.NewPoolWithOptions(
 			func() *table { slow(); return new(table) },
@@ -302,11 +303,11 @@ func TestPoolCloseWaitsForFactoriesAndHooks(t *testing.T) {
 			}()
 		}
 		synctest.Wait()
-		if running != 2 {
-			t.Fatalf("%d factories run", running)
+		if running.Load() != 2 {
+			t.Fatalf("%d factories run", running.Load())
 		}
-		if err := pool.Close(t.Context()); err != nil || running != 0 {
-			t.Errorf("Close returned %v while %d hooks run", err, running)
+		if err := pool.Close(t.Context()); err != nil || running.Load() != 0 {
+			t.Errorf("Close returned %v while %d hooks run", err, running.Load())
 		}
 		if s := pool.Stats(); s.Live != 0 || s.Discarded != 2 {
 			t.Errorf("%+v", s)

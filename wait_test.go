@@ -294,9 +294,10 @@ func TestTheVersionsLoop(t *testing.T) {
 					if v != c.VersionOf(obj) || pool.Refs(obj) != 1 {
 						t.Errorf("version %d of an object of version %d with %d references", v, c.VersionOf(obj), pool.Refs(obj))
 					}
-					go func() { // one publication while the body runs, and one after
+					next := obj.value + 1
+					go func() { // after the body
 						time.Sleep(time.Second)
-						c.Publish(t.Context(), set(obj.value+1))
+						c.Publish(t.Context(), set(next))
 					}()
 					return len(values) < 3
 				})
