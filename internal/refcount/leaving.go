@@ -11,8 +11,8 @@ import (
 
 // This file is how a goroutine waits for objects to come back. An object that
 // leaves a container, or its owner who gives it back, is marked until it was
-// reset or discarded. Whoever waits looks at the marks of all objects that the
-// registry knows, and again after each wake-up.
+// reset or discarded. A goroutine that waits looks at the marks of all objects
+// that the registry knows, and again after each wake-up.
 
 // leavesContainer marks an object that is about to be swapped out.
 func (p *Pool) leavesContainer(o *Object) {
@@ -79,6 +79,9 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 		}
 		if _, closed := s.look(); closed {
 			return nil, ErrClosed
+		}
+		if err := ctx.Err(); err != nil { // at the moment of the wake-up
+			return nil, err
 		}
 	}
 }

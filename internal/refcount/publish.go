@@ -34,17 +34,21 @@ func (s *Slot) Publish(ctx context.Context, fill func(next, current unsafe.Point
 
 // takeTurn waits for the turn to publish.
 func (s *Slot) takeTurn(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
 	// (V1) Take the turn. It is held while fill runs, so a publisher builds on
 	// what the one before it published. Update does not take it: (V3) is for
 	// that. A publisher that waits ends with its ctx, or when the slot closes.
 	taken, err := s.turn.Take(ctx, s.closing) // (V1)
-	if err == nil && !taken {
-		err = ErrClosed
+	switch {
+	case err != nil:
+		return err
+	case !taken:
+		return ErrClosed
 	}
-	return err
+	if err := ctx.Err(); err != nil { // it ended at that moment, or before
+		s.turn.Pass() // (V6)
+		return err
+	}
+	return nil
 }
 
 // publishing is a call of Publish that has the turn.
