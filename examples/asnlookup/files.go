@@ -35,19 +35,19 @@ func (r contextReader) Read(buf []byte) (int, error) {
 	return r.file.Read(buf)
 }
 
-// version identifies the content of some files without reading them: what Stat
-// says of each, or nil for a file that is not there.
-type version []fs.FileInfo
+// fileState identifies the content of some files without reading them: what
+// Stat says of each, or nil for a file that is not there.
+type fileState []fs.FileInfo
 
-func versionOf(paths []string) version {
-	v := make(version, len(paths))
+func stateOf(paths []string) fileState {
+	s := make(fileState, len(paths))
 	for i, path := range paths {
-		v[i], _ = os.Stat(path)
+		s[i], _ = os.Stat(path)
 	}
-	return v
+	return s
 }
 
-func (v version) equal(w version) bool { return slices.EqualFunc(v, w, unchanged) }
+func (s fileState) equal(t fileState) bool { return slices.EqualFunc(s, t, unchanged) }
 
 // unchanged reports whether two Stats found the same content. Size and
 // modification time alone do not tell: package archives give all releases one

@@ -37,8 +37,8 @@ type tableInfo struct {
 	Ranges, Systems, Overlaps, Bytes int
 }
 
-func infoOf(t *table) tableInfo {
-	return tableInfo{t.version, t.loaded, len(t.spans), len(t.systems), t.overlaps, t.bytes()}
+func infoOf(version uint64, t *table) tableInfo {
+	return tableInfo{version, t.loaded, len(t.spans), len(t.systems), t.overlaps, t.bytes()}
 }
 
 func (i tableInfo) String() string {
@@ -68,7 +68,7 @@ func (m *metrics) vars(pool *poolswap.Pool[table, *table], tables *poolswap.Cont
 	vars.Set("Table", expvar.Func(func() (info any) {
 		tables.WithAcquire(func(t *table) {
 			if t != nil {
-				info = infoOf(t)
+				info = infoOf(tables.VersionOf(t), t)
 			}
 		})
 		return info

@@ -29,7 +29,7 @@ func TestRealTable(t *testing.T) {
 	}
 	s.tables.WithAcquire(func(tab *table) {
 		if len(tab.spans) < 300_000 {
-			t.Errorf("the table is %v", infoOf(tab))
+			t.Errorf("the table is %v", infoOf(0, tab))
 		}
 		for i, span := range tab.spans {
 			if span.last.less(span.first) || i > 0 && !tab.spans[i-1].last.less(span.first) {

@@ -56,7 +56,7 @@ func (s *server) serveLookup(w http.ResponseWriter, r *http.Request) {
 func (s *server) lookup(text string) (status int, answer any) {
 	t := s.tables.Acquire()
 	defer s.tables.Release(t)
-	return lookupIn(t, text)
+	return s.lookupIn(t, text)
 }
 
 // serveBatch answers for each line of the body, a line of JSON each.
@@ -75,15 +75,16 @@ func (s *server) lookupLines(body []byte) (answers []byte) {
 	tables := s.tables.NewReader()
 	defer tables.Close()
 	for line := range bytes.Lines(body) {
-		_, answer := lookupIn(tables.Load(), string(bytes.TrimSpace(line)))
+		_, answer := s.lookupIn(tables.Load(), string(bytes.TrimSpace(line)))
 		answers = encode(answers, answer)
 	}
 	return answers
 }
 
 // lookupIn looks an address up in a table that the caller holds. The answer
-// outlives the table.
-func lookupIn(t *table, text string) (status int, answer any) {
+// outlives the table, and has the version of this one: the container may have
+// a newer one by now.
+func (s *server) lookupIn(t *table, text string) (status int, answer any) {
 	ip, err := netip.ParseAddr(text)
 	switch {
 	case err != nil || ip.Zone() != "":
@@ -91,11 +92,12 @@ func lookupIn(t *table, text string) (status int, answer any) {
 	case t == nil:
 		return http.StatusServiceUnavailable, failure{Error: "no table is loaded"}
 	}
+	version := s.tables.VersionOf(t)
 	m, ok := t.lookup(ip)
 	if !ok {
-		return http.StatusNotFound, failure{"the address is in no range of the table", t.version}
+		return http.StatusNotFound, failure{"the address is in no range of the table", version}
 	}
-	return http.StatusOK, found{ip.Unmap(), m.asn, string(m.name), m.first, m.last, t.version}
+	return http.StatusOK, found{ip.Unmap(), m.asn, string(m.name), m.first, m.last, version}
 }
 
 // encode appends an answer as a line of JSON.

@@ -88,6 +88,24 @@ func TestTheVersionGrowsWithEachTable(t *testing.T) {
 	}
 }
 
+// TestAnAnswerHasTheVersionOfTheTableItCameFrom: not that of the table that
+// became current while the answer was looked up.
+func TestAnAnswerHasTheVersionOfTheTableItCameFrom(t *testing.T) {
+	path := tempTable(t, generationCSV(1))
+	s, _ := loadedService(t, 100, path)
+	old := s.tables.Acquire()
+	defer s.tables.Release(old)
+	replaceFile(t, path, generationCSV(2))
+	reload(s)
+	web := server{s.tables, s.metrics}
+	if _, answer := web.lookupIn(old, "10.0.0.1"); answer.(found).Version != 1 || answer.(found).ASN != 1 {
+		t.Errorf("the table that is held answers %+v", answer)
+	}
+	if _, answer := web.lookup("10.0.0.1"); answer.(found).Version != 2 || answer.(found).ASN != 2 || s.tables.Version() != 2 {
+		t.Errorf("the current table, version %d, answers %+v", s.tables.Version(), answer)
+	}
+}
+
 func TestWithoutATableTheServiceIsUnavailable(t *testing.T) {
 	s, _ := newTestService(100)
 	if w := do(s, http.MethodGet, "/lookup?ip=1.0.0.1", ""); w.Code != http.StatusServiceUnavailable || w.Body.String() != "{\"error\":\"no table is loaded\"}\n" {

@@ -16,11 +16,12 @@ import (
 
 const (
 	// maxTables bounds memory: the current table, one that is being filled, and
-	// two that slow readers still hold. If readers hold more, a reload fails and
-	// the next poll tries again.
+	// two that slow readers still hold. If readers hold more, a reload waits for
+	// limitTime, fails, and the next poll tries again.
 	maxTables = 4
 
-	// graceTime is how long requests may take to finish at shutdown.
+	// graceTime is how long requests may take at shutdown to finish and to give
+	// their tables back.
 	graceTime = 5 * time.Second
 )
 
@@ -47,7 +48,7 @@ func newService(paths []string, maxShrink int, log *log.Logger) *service {
 		pool:   pool,
 		tables: tables,
 		writer: &writer{
-			pool: pool, tables: tables, paths: paths, maxShrink: maxShrink,
+			tables: tables, paths: paths, maxShrink: maxShrink, limitTime: limitTime,
 			metrics: metrics, log: log, parser: newParser(),
 		},
 		metrics: metrics,
@@ -75,8 +76,9 @@ func (s *service) run(ctx context.Context, addr string, ticks <-chan time.Time, 
 }
 
 // serve answers requests until ctx ends. It then stops the readers, so that no
-// request finds the table gone, then the writer, and empties the pool. It
-// returns an error if the server failed or requests did not finish in time.
+// request finds the table gone, then the writer, and closes the pool. It returns
+// an error if the server failed, or if requests did not finish or tables did not
+// come back in time.
 func (s *service) serve(ctx context.Context, listener net.Listener, ticks <-chan time.Time, signals <-chan os.Signal) error {
 	watchCtx, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
 	var watcher sync.WaitGroup
@@ -109,17 +111,7 @@ func (s *service) serve(ctx context.Context, listener net.Listener, ticks <-chan
 	watcher.Wait()
 	s.log.Print("watcher stopped")
 
-	s.drain(deadline)
+	err = errors.Join(err, s.pool.Close(deadline)) // a HeldError says which tables are held
 	s.log.Printf("pool at exit: %+v", s.pool.Stats())
 	return err
-}
-
-// drain empties the container and the pool. It polls, because the pool may be
-// resetting a table that the last request gave back, until the deadline: a
-// request that did not finish keeps its table.
-func (s *service) drain(deadline context.Context) {
-	s.tables.Update(nil)
-	for s.pool.Trim(); s.pool.Stats().Live > 0 && deadline.Err() == nil; s.pool.Trim() {
-		time.Sleep(time.Millisecond)
-	}
 }

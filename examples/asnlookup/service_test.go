@@ -6,8 +6,13 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/poolswap/poolswap"
 )
 
 // running is a service that serves.
@@ -135,8 +140,13 @@ func TestARequestThatDoesNotEndIsLeftBehindAndKeepsItsTable(t *testing.T) {
 	go func() { _, _, _ = fetch(r.url + "/lookup?ip=10.0.0.1") }()
 	<-arrived
 	r.stop()
-	if err := <-r.err; !errors.Is(err, context.DeadlineExceeded) {
+	err := <-r.err
+	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("serve returned %v", err)
+	}
+	var of *poolswap.HeldError
+	if !errors.As(err, &of) || of.References != 1 || !slices.Equal(of.Versions, []uint64{1}) {
+		t.Errorf("serve says that what is held is %+v", of)
 	}
 	checkEnd(t, s, logged)
 	tab := <-held
@@ -145,7 +155,69 @@ func TestARequestThatDoesNotEndIsLeftBehindAndKeepsItsTable(t *testing.T) {
 	}
 	s.tables.Release(tab)
 	close(goOn)
+	if err := s.pool.Close(t.Context()); err != nil || s.pool.Stats().Live != 0 {
+		t.Errorf("after the release: %v, %d tables are left", err, s.pool.Stats().Live)
+	}
 }
+
+// TestTheEndWaitsForATableThatIsHeld lets a goroutine that is no request hold a
+// table while the service ends. The clock of the test stands still while anything
+// can go on, so at its deadlines all others wait.
+func TestTheEndWaitsForATableThatIsHeld(t *testing.T) {
+	for name, after := range map[string]time.Duration{"in time": graceTime / 2, "too long": 2 * graceTime} {
+		t.Run(name, func(t *testing.T) {
+			path := tempTable(t, generationCSV(7))
+			synctest.Test(t, func(t *testing.T) {
+				s, logged := loadedService(t, 100, path)
+				held := s.tables.Acquire()
+				ctx, stop := context.WithCancel(t.Context())
+				begun, ended := time.Now(), make(chan error)
+				go func() { ended <- s.serve(ctx, idleListener{make(chan struct{})}, nil, nil) }()
+				stop()
+				released := make(chan struct{})
+				go func() {
+					defer close(released)
+					time.Sleep(after)
+					checkGeneration(t, held)
+					s.tables.Release(held)
+				}()
+				err := <-ended
+				took := time.Since(begun)
+				checkInOrder(t, logged.String(), "watcher stopped", "pool at exit")
+				if after < graceTime {
+					if err != nil || took != after || s.pool.Stats().Live != 0 {
+						t.Errorf("serve returned %v after %v with %d tables left", err, took, s.pool.Stats().Live)
+					}
+				} else {
+					const says = "Close waited for objects of type *main.table: 1 replaced, with 1 references, of versions [1], for up to 5s: context deadline exceeded"
+					if err == nil || !strings.Contains(err.Error(), says) || took != graceTime || s.pool.Stats().Held != 1 {
+						t.Errorf("serve returned %v after %v, want %q", err, took, says)
+					}
+				}
+				<-released
+				if err := s.pool.Close(t.Context()); err != nil || s.pool.Stats().Live != 0 {
+					t.Errorf("after the release: %v, %d tables are left", err, s.pool.Stats().Live)
+				}
+			})
+		})
+	}
+}
+
+// idleListener is a listener that gets no connections, for a test with a clock
+// of its own: that clock does not wait for the network.
+type idleListener struct{ closed chan struct{} }
+
+func (l idleListener) Accept() (net.Conn, error) {
+	<-l.closed
+	return nil, net.ErrClosed
+}
+
+func (l idleListener) Close() error {
+	close(l.closed)
+	return nil
+}
+
+func (idleListener) Addr() net.Addr { return &net.TCPAddr{} }
 
 func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
 	s, logged := loadedService(t, 100, tempTable(t, generationCSV(7)))

@@ -16,8 +16,7 @@ import (
 // size is filled without an allocation, and the garbage collector has nothing
 // to scan.
 //
-// A writer fills a table that it got from the pool and passes it to Update.
-// From then on the table is read-only.
+// Publish hands a table to the writer to fill. Once published it is read-only.
 type table struct {
 	poolswap.Ref
 
@@ -25,7 +24,6 @@ type table struct {
 	systems []system // each number and name once
 	names   []byte   // the names, one after the other
 
-	version  uint64    // counts the tables that were published, from 1
 	loaded   time.Time // when it was read
 	overlaps int       // spans that were cut short because the next one begins inside them
 }
@@ -55,7 +53,7 @@ func newTable() *table { return new(table) }
 // reset empties the table and keeps its memory.
 func (t *table) reset() bool {
 	t.spans, t.systems, t.names = t.spans[:0], t.systems[:0], t.names[:0]
-	t.version, t.loaded, t.overlaps = 0, time.Time{}, 0
+	t.loaded, t.overlaps = time.Time{}, 0
 	return true
 }
 

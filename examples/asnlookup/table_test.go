@@ -125,8 +125,8 @@ func TestResetEmptiesATableAndKeepsItsMemory(t *testing.T) {
 	if !tab.reset() {
 		t.Error("reset refuses the table")
 	}
-	if tab.bytes() != 0 || infoOf(tab) != (tableInfo{}) {
-		t.Errorf("%+v is left", infoOf(tab))
+	if tab.bytes() != 0 || infoOf(0, tab) != (tableInfo{}) {
+		t.Errorf("%+v is left", infoOf(0, tab))
 	}
 	if cap(tab.spans) != spans || cap(tab.systems) != systems || cap(tab.names) != names || spans*systems*names == 0 {
 		t.Error("the memory is gone")

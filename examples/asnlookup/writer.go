@@ -10,27 +10,29 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
+// limitTime is how long a reload waits for a table if readers hold all that may
+// exist.
+const limitTime = 5 * time.Second
+
 // writer reads tables from files and publishes them. If a new table is broken
 // the old one stays. One goroutine uses it at a time.
 type writer struct {
-	pool      *poolswap.Pool[table, *table]
 	tables    *poolswap.Container[table, *table]
 	paths     []string
-	maxShrink int // percent of the ranges that the next table may lack
+	maxShrink int           // percent of the ranges that the next table may lack
+	limitTime time.Duration // see the constant
 	metrics   *metrics
 	log       *log.Logger
 
 	parser *parser
-	ranges int     // of the table published last
-	number uint64  // of the table published last
-	tried  version // of the files at the last reload, successful or not
-	polled version // of the files at the last poll
+	tried  fileState // at the last reload, successful or not
+	polled fileState // at the last poll
 }
 
 // reload reads the table again and publishes it.
 func (w *writer) reload(ctx context.Context, reason string) error {
 	start := time.Now()
-	info, err := w.swap(ctx)
+	info, err := w.publish(ctx)
 	took := time.Since(start)
 	w.metrics.reloaded(start, took, err)
 	if err != nil {
@@ -44,44 +46,39 @@ func (w *writer) reload(ctx context.Context, reason string) error {
 	return nil
 }
 
-// swap fills a table and publishes it, or gives it back to the pool.
-func (w *writer) swap(ctx context.Context) (tableInfo, error) {
-	next, err := w.pool.TryGet()
-	if err != nil {
-		return tableInfo{}, err // the files were not tried, so the next poll tries again
-	}
-	if err := w.fill(ctx, next); err != nil {
-		w.pool.Release(next)
-		return tableInfo{}, err
-	}
-	info := infoOf(next)
-	w.ranges, w.number = info.Ranges, info.Version
-
-	// From here on Update owns the table, even if it panics. Do not defer a
-	// Release above: it would take the table away from readers then.
-	w.tables.Update(next)
-	return info, nil
+// publish makes a table of the files current. ctx ends the reading of them; a
+// wait for a table ends sooner, so that the log soon says who holds the others.
+func (w *writer) publish(ctx context.Context) (info tableInfo, err error) {
+	wait, cancel := context.WithTimeout(ctx, w.limitTime)
+	defer cancel()
+	info.Version, err = w.tables.Publish(wait, func(next, current *table) error {
+		err := w.fill(ctx, next, current)
+		info = infoOf(0, next)
+		return err
+	})
+	return info, err
 }
 
-// fill reads and checks a table that is the writer's own.
-func (w *writer) fill(ctx context.Context, t *table) error {
-	w.tried = versionOf(w.paths) // before reading: a change from here on is another version
-	t.version, t.loaded = w.number+1, time.Now()
-	if err := w.parser.read(ctx, t, w.paths); err != nil {
+// fill reads and checks a table. After an error Publish gives it back.
+func (w *writer) fill(ctx context.Context, next, current *table) error {
+	w.tried = stateOf(w.paths) // before reading: a change from here on is another state
+	next.loaded = time.Now()
+	if err := w.parser.read(ctx, next, w.paths); err != nil || current == nil {
 		return err
 	}
-	if len(t.spans) < w.ranges-w.ranges*w.maxShrink/100 {
+	was := len(current.spans)
+	if len(next.spans) < was-was*w.maxShrink/100 {
 		return fmt.Errorf("%s after %d, more than %d %% fewer: was the file cut short? (-max-shrink 100 accepts it)",
-			count(len(t.spans), "range"), w.ranges, w.maxShrink)
+			count(len(next.spans), "range"), was, w.maxShrink)
 	}
 	return nil
 }
 
-// poll reloads the table if the files have a version that was not tried yet
-// and that is the same as at the last poll: a file that is still being written
-// is left alone.
+// poll reloads the table if the files are in a state that was not tried yet and
+// that is the same as at the last poll: a file that is still being written is
+// left alone.
 func (w *writer) poll(ctx context.Context) {
-	now := versionOf(w.paths)
+	now := stateOf(w.paths)
 	settled := now.equal(w.polled)
 	w.polled = now
 	if settled && !now.equal(w.tried) {

@@ -212,6 +212,13 @@ func TestTheLastErrorIsClearedBySuccess(t *testing.T) {
 	if failed := vars(); !strings.HasPrefix(failed.LastReloadError, path+":1: ") || failed.LastReloadSuccess != first.LastReloadSuccess {
 		t.Errorf("after a failure: %+v", failed)
 	}
+	replaceFile(t, path, "192.0.2.0,192.0.2.255,1,x\n")
+	s.writer.maxShrink = 10
+	reload(s)
+	if refused := vars(); !strings.HasPrefix(refused.LastReloadError, "1 range after 700, more than 10 % fewer") || refused.LastReloadSuccess != first.LastReloadSuccess || currentGeneration(t, s) != 1 {
+		t.Errorf("after a table that shrank: %+v, version %d", refused, s.tables.Version())
+	}
+	s.writer.maxShrink = 100
 	s.metrics.lastSuccess.Set("")
 	replaceFile(t, path, generationCSV(2))
 	reload(s)
@@ -237,21 +244,37 @@ func TestTheLogCountsInEnglish(t *testing.T) {
 	}
 }
 
+// reloadAtLimit reloads while readers hold every table. A deadline may pass
+// before Publish waits, and then says nothing of the limit; so it tries longer
+// ones.
+func reloadAtLimit(t *testing.T, s *service) error {
+	for s.writer.limitTime = time.Millisecond; ; s.writer.limitTime *= 2 {
+		err := s.writer.reload(t.Context(), "test")
+		if errors.Is(err, poolswap.ErrLimit) || !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+}
+
 func TestIfReadersHoldEveryTableTheNextPollTriesAgain(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
-	s, _ := loadedService(t, 100, path)
-	var held []*table
-	for range maxTables {
-		held = append(held, s.tables.Acquire())
-		if err := s.writer.reload(t.Context(), "test"); len(held) < maxTables && err != nil {
+	s, logged := loadedService(t, 100, path)
+	held := []*table{s.tables.Acquire()}
+	for len(held) < maxTables {
+		if err := s.writer.reload(t.Context(), "test"); err != nil {
 			t.Fatal(err)
-		} else if len(held) == maxTables && !errors.Is(err, poolswap.ErrLimit) {
-			t.Fatalf("with %d tables held: %v", len(held), err)
 		}
+		held = append(held, s.tables.Acquire())
+	}
+	if err := reloadAtLimit(t, s); !errors.Is(err, poolswap.ErrLimit) {
+		t.Fatalf("with %d tables held: %v", len(held), err)
+	}
+	if says := "3 replaced, with 3 references, of versions [1 2 3], "; !strings.Contains(logged.String(), says) {
+		t.Errorf("the log does not say %q:\n%s", says, logged)
 	}
 	replaceFile(t, path, generationCSV(2))
 	poll(s, 1)
-	if err := s.writer.reload(t.Context(), "test"); !errors.Is(err, poolswap.ErrLimit) {
+	if err := reloadAtLimit(t, s); !errors.Is(err, poolswap.ErrLimit) {
 		t.Fatal(err)
 	}
 	for _, tab := range held {
@@ -260,15 +283,16 @@ func TestIfReadersHoldEveryTableTheNextPollTriesAgain(t *testing.T) {
 		}
 		s.tables.Release(tab)
 	}
+	s.writer.limitTime = limitTime
 	poll(s, 1)
 	if got := currentGeneration(t, s); got != 2 {
 		t.Errorf("after the releases the table is of generation %d", got)
 	}
 }
 
-// TestAnUpdateThatPanicsDoesNotReleaseTheNewTable: Update publishes before it
-// resets the old table, and a reset that panics there passes through it.
-func TestAnUpdateThatPanicsDoesNotReleaseTheNewTable(t *testing.T) {
+// TestAPublishThatPanicsDoesNotReleaseTheNewTable: Publish resets the old table
+// after the publication, and a reset that panics there passes through it.
+func TestAPublishThatPanicsDoesNotReleaseTheNewTable(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
 	s, _ := newTestService(100, path)
 	resetPanics := false
@@ -279,13 +303,13 @@ func TestAnUpdateThatPanicsDoesNotReleaseTheNewTable(t *testing.T) {
 		return tab.reset()
 	})
 	s.tables = poolswap.NewEmptyContainer(s.pool)
-	s.writer.pool, s.writer.tables = s.pool, s.tables
+	s.writer.tables = s.tables
 	reload(s)
 	replaceFile(t, path, generationCSV(2))
 	func() {
 		defer func() {
 			if recover() == nil {
-				t.Error("Update does not panic: the test tests nothing")
+				t.Error("Publish does not panic: the test tests nothing")
 			}
 		}()
 		resetPanics = true
