@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,32 +16,34 @@ import (
 
 // database is a database file that is mapped into memory. The pool's factory
 // takes no arguments, so it makes a database without a file; the writer opens
-// one into it, and reset closes it.
+// one into it, and Discard closes it.
 type database struct {
 	poolswap.Ref
-	reader  *maxminddb.Reader // nil if no file is open
-	file    fs.FileInfo
-	version uint64 // counts the databases that were published, from 1
+	reader *maxminddb.Reader // nil if no file is open
+	file   fs.FileInfo
 }
 
+// newPool returns a pool that keeps nothing: what is left of a database without
+// its mapping is not worth keeping.
 func newPool() *poolswap.Pool[database, *database] {
 	return poolswap.NewPoolWithOptions(
 		func() *database { return new(database) },
-		func(d *database) bool { d.close(); return true },
+		nil,
 		poolswap.Options[database]{
-			Discard: (*database).close, // for an object that reset refuses; this reset refuses none
+			Spares:  poolswap.NoSpares,
+			Discard: (*database).close,
 			Report:  func(err error) { log.Print(err) },
 		})
 }
 
-// open maps the file and checks all of it. After an error reset closes what
-// is open.
-func (d *database) open(path string) (err error) {
+// open maps the file and checks all of it, until ctx ends. After an error
+// Discard closes what is open.
+func (d *database) open(ctx context.Context, path string) (err error) {
 	if d.file, err = os.Stat(path); err != nil {
 		return err
 	}
 	if d.reader, err = maxminddb.Open(path); err == nil {
-		err = verify(d.reader)
+		err = verify(ctx, d.reader)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
@@ -49,14 +53,14 @@ func (d *database) open(path string) (err error) {
 
 // verify walks the whole tree and decodes every record once. Reader.Verify
 // would refuse published databases for a missing description.
-func verify(reader *maxminddb.Reader) error {
+func verify(ctx context.Context, reader *maxminddb.Reader) error {
 	decoded := make(map[uintptr]bool)
 	for result := range reader.Networks() {
 		if result.Err() == nil && decoded[result.Offset()] {
 			continue
 		}
 		var record any
-		if err := result.Decode(&record); err != nil {
+		if err := cmp.Or(ctx.Err(), result.Decode(&record)); err != nil {
 			return err
 		}
 		decoded[result.Offset()] = true
@@ -70,8 +74,7 @@ func verify(reader *maxminddb.Reader) error {
 // closeReader is a variable for the tests, which count.
 var closeReader = (*maxminddb.Reader).Close
 
-// close unmaps the file. It does nothing if no file is open, because a database
-// that was reset can still be discarded.
+// close unmaps the file, if open came so far.
 func (d *database) close() {
 	if d.reader == nil {
 		return
@@ -79,7 +82,6 @@ func (d *database) close() {
 	if err := closeReader(d.reader); err != nil {
 		log.Print(err)
 	}
-	d.reader, d.file, d.version = nil, nil, 0
 }
 
 // unchanged reports whether the file is the one that was opened. As long as it

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -66,10 +65,18 @@ func loaded(t *testing.T, content []byte) *service {
 	t.Helper()
 	log.SetOutput(io.Discard)
 	s := newService(tempDB(t, content))
-	if err := s.reload(); err != nil {
+	if err := s.reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// close closes the pool, which no reader holds up.
+func (s *service) close(t *testing.T) {
+	t.Helper()
+	if err := s.pool.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
 }
 
 func (s *service) get(query string) (status int, body string) {
@@ -108,7 +115,7 @@ func TestABrokenFileDoesNotGoLiveAndStaysOpenNowhere(t *testing.T) {
 	opened := 1
 	for name, content := range brokenDBs() {
 		replaceFile(t, s.path, content)
-		if err := s.reload(); err == nil || !strings.HasPrefix(err.Error(), s.path+": ") {
+		if err := s.reload(t.Context()); err == nil || !strings.HasPrefix(err.Error(), s.path+": ") {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 		if strings.HasPrefix(name, "opened, ") {
@@ -121,14 +128,42 @@ func TestABrokenFileDoesNotGoLiveAndStaysOpenNowhere(t *testing.T) {
 	if err := os.Remove(s.path); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.reload(); !os.IsNotExist(err) {
+	if err := s.reload(t.Context()); !os.IsNotExist(err) {
 		t.Errorf("of a missing file: %v", err)
 	}
-	s.drain(t.Context())
+	replaceFile(t, s.path, generation(2))
+	if err := s.reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `{"country_code":"G2"},"version":2,`) {
+		t.Errorf("after a good file: %d %s", status, body)
+	}
+	opened++
+	s.close(t)
 	closed.check(t, opened)
 	if status, _ := s.get("ip=192.0.2.1"); status != 500 {
 		t.Errorf("without a database: %d", status)
 	}
+}
+
+// TestAnAnswerHasTheVersionOfTheDatabaseItCameFrom: not that of the one that
+// became current while the answer was looked up.
+func TestAnAnswerHasTheVersionOfTheDatabaseItCameFrom(t *testing.T) {
+	s := loaded(t, generation(1))
+	old := s.dbs.Acquire()
+	replaceFile(t, s.path, generation(2))
+	if err := s.reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ip := netip.MustParseAddr("192.0.2.1")
+	if a, err := s.lookupIn(old, ip); err != nil || a.Version != 1 || a.Built.Unix() != 1 {
+		t.Errorf("the database that is held answers %+v, %v", a, err)
+	}
+	if a, err := s.lookup(ip); err != nil || a.Version != 2 || a.Built.Unix() != 2 {
+		t.Errorf("the current database answers %+v, %v", a, err)
+	}
+	s.dbs.Release(old)
+	s.close(t)
 }
 
 // TestEachMappingIsClosedOnceAndNotUnderAReader replaces the database many
@@ -158,14 +193,15 @@ func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
 		u := closed.of(db.reader)
 		u.held.Add(1)
 		defer u.held.Add(-1)
-		code := fmt.Sprintf("G%d", db.version)
+		version := s.dbs.VersionOf(db)
+		code := fmt.Sprintf("G%d", version)
 		for _, ip := range []string{"192.0.2.1", "198.51.100.1", "2001:db8::1"} {
 			var record map[string]string
 			if err := db.reader.Lookup(netip.MustParseAddr(ip)).Decode(&record); err != nil || record["country_code"] != code {
-				t.Errorf("version %d says %v of %s, %v", db.version, record, ip, err)
+				t.Errorf("version %d says %v of %s, %v", version, record, ip, err)
 			}
 		}
-		return int(db.version)
+		return int(version)
 	}
 	for range 2 {
 		reader(func() int {
@@ -193,7 +229,7 @@ func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
 	const replacements = 300
 	for n := 2; n <= replacements; n++ {
 		replaceFile(t, s.path, generation(n))
-		if err := s.reload(); err != nil {
+		if err := s.reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -203,7 +239,7 @@ func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
 	if n := mapped(t, s.path); n < 1 {
 		t.Errorf("the current file is mapped %d times", n)
 	}
-	s.drain(t.Context())
+	s.close(t)
 	closed.check(t, replacements)
 	if n := mapped(t, s.path); n > 0 {
 		t.Errorf("the file is still mapped %d times", n)
@@ -225,9 +261,9 @@ func mapped(t *testing.T, path string) int {
 	return bytes.Count(maps, []byte(path))
 }
 
-// TestAnUpdateThatPanicsDoesNotUnmapTheNewFile: Update publishes before it
-// resets the old database, and a reset that panics there passes through it.
-func TestAnUpdateThatPanicsDoesNotUnmapTheNewFile(t *testing.T) {
+// TestAPublishThatPanicsDoesNotUnmapTheNewFile: Publish discards the old database
+// after the publication, and a Discard that panics there passes through it.
+func TestAPublishThatPanicsDoesNotUnmapTheNewFile(t *testing.T) {
 	closed := watchMappings(t)
 	s := loaded(t, generation(1))
 	replaceFile(t, s.path, generation(2))
@@ -236,11 +272,11 @@ func TestAnUpdateThatPanicsDoesNotUnmapTheNewFile(t *testing.T) {
 		defer func() {
 			closeReader = working
 			if recover() == nil {
-				t.Error("Update does not panic: the test tests nothing")
+				t.Error("Publish does not panic: the test tests nothing")
 			}
 		}()
 		closeReader = func(*maxminddb.Reader) error { panic("close") }
-		_ = s.reload()
+		_ = s.reload(t.Context())
 	}()
 	held := s.dbs.Acquire()
 	use := closed.of(held.reader)
@@ -249,65 +285,12 @@ func TestAnUpdateThatPanicsDoesNotUnmapTheNewFile(t *testing.T) {
 		t.Errorf("%d references to the new database are counted, not 1", n)
 	}
 	replaceFile(t, s.path, generation(3))
-	if err := s.reload(); err != nil || held.version != 2 || use.closed.Load() != 0 {
-		t.Errorf("%v; the database that is held is of version %d and was closed %d times", err, held.version, use.closed.Load())
+	if err := s.reload(t.Context()); err != nil || s.dbs.VersionOf(held) != 2 || use.closed.Load() != 0 {
+		t.Errorf("%v; the database that is held is of version %d and was closed %d times", err, s.dbs.VersionOf(held), use.closed.Load())
 	}
 	use.held.Add(-1)
 	s.dbs.Release(held)
-	s.drain(t.Context())
-}
-
-func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
-	closed := watchMappings(t)
-	logged := new(syncBuffer)
-	log.SetOutput(logged)
-	s := newService(tempDB(t, generation(1)))
-	ctx, stop := context.WithCancel(t.Context())
-	ticks, ended := make(chan time.Time), make(chan error)
-	go func() { ended <- s.run(ctx, "127.0.0.1:0", ticks) }()
-	for range 2 {
-		ticks <- time.Time{} // nothing changed
-	}
-	replaceFile(t, s.path, generation(2))
-	ticks <- time.Time{}
-	ticks <- time.Time{} // received once the reload is done
-	_, url, _ := strings.Cut(logged.String(), "serving on ")
-	url, _, _ = strings.Cut(url, "\n")
-	response, err := http.Get(url + "/lookup?ip=2001:db8::1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(response.Body)
-	response.Body.Close()
-	if err != nil || !strings.Contains(string(body), `"country_code":"G2"},"version":2,`) {
-		t.Errorf("%s, %v", body, err)
-	}
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	closed.check(t, 2)
-	if !strings.Contains(logged.String(), "databases still mapped: 0\n") {
-		t.Errorf("the log is:\n%s", logged)
-	}
-}
-
-// syncBuffer is a buffer for several goroutines.
-type syncBuffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
+	s.close(t)
 }
 
 // TestRealDatabase is run with a database that the environment names.
@@ -336,13 +319,13 @@ func TestRealDatabase(t *testing.T) {
 		t.Error("it knows none of four well-known addresses")
 	}
 	replaceFile(t, s.path, content[:len(content)/2])
-	if err := s.reload(); err == nil {
+	if err := s.reload(t.Context()); err == nil {
 		t.Error("half of it goes live")
 	}
 	replaceFile(t, s.path, content)
-	if err := s.reload(); err != nil {
+	if err := s.reload(t.Context()); err != nil {
 		t.Error(err)
 	}
-	s.drain(t.Context())
+	s.close(t)
 	closed.check(t, 2)
 }

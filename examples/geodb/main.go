@@ -33,11 +33,29 @@ func main() {
 	}
 }
 
-// run serves until ctx ends. It then stops the readers, so that no request
-// finds the database gone, then the writer, and unmaps the database last.
+// run waits for a database and serves until ctx ends. It then stops the readers,
+// so that no request finds the database gone, and unmaps the database when its
+// last reader is done.
 func (s *service) run(ctx context.Context, addr string, ticks <-chan time.Time) error {
-	if err := s.reload(); err != nil {
-		return err
+	ctx, stop := context.WithCancel(ctx)
+	var watcher sync.WaitGroup
+	watcher.Go(func() { s.watch(ctx, ticks) })
+
+	err := s.serve(ctx, addr)
+	stop()
+	watcher.Wait()
+	deadline, cancel := context.WithTimeout(context.Background(), s.grace)
+	defer cancel()
+	err = errors.Join(err, s.pool.Close(deadline))
+	log.Printf("stopped; databases still mapped: %d", s.pool.Stats().Live)
+	return err
+}
+
+// serve answers requests from when there is a database until ctx ends.
+func (s *service) serve(ctx context.Context, addr string) error {
+	if _, err := s.dbs.Wait(ctx, 0); err != nil {
+		log.Print("stopped before there was a database")
+		return nil //nolint:nilerr // a program that is stopped has not failed
 	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -49,19 +67,11 @@ func (s *service) run(ctx context.Context, addr string, ticks <-chan time.Time) 
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	log.Printf("serving on http://%s", listener.Addr())
-	watchCtx, stopWatching := context.WithCancel(context.WithoutCancel(ctx))
-	var watcher sync.WaitGroup
-	watcher.Go(func() { s.watch(watchCtx, ticks) })
 	select {
 	case err = <-served:
 	case <-ctx.Done():
 	}
-	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
 	defer cancel()
-	err = errors.Join(err, web.Shutdown(deadline))
-	stopWatching()
-	watcher.Wait()
-	s.drain(deadline)
-	log.Printf("stopped; databases still mapped: %d", s.pool.Stats().Live)
-	return err
+	return errors.Join(err, web.Shutdown(deadline))
 }

@@ -14,55 +14,52 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
+// graceTime is how long requests may take at shutdown to finish, and after that
+// readers to release their databases.
+const graceTime = 5 * time.Second
+
 // service looks addresses up in the current database.
 type service struct {
-	path string
-	pool *poolswap.Pool[database, *database]
-	dbs  *poolswap.Container[database, *database]
+	path  string
+	grace time.Duration
+	pool  *poolswap.Pool[database, *database]
+	dbs   *poolswap.Container[database, *database]
 
-	// Used by the writer alone, which is one goroutine.
-	version uint64      // of the current database
-	tried   fs.FileInfo // the file of the last reload, successful or not
+	tried fs.FileInfo // the file of the last reload, successful or not; the writer's alone
 }
 
 func newService(path string) *service {
 	pool := newPool()
-	return &service{path: path, pool: pool, dbs: poolswap.NewEmptyContainer(pool)}
+	return &service{path: path, grace: graceTime, pool: pool, dbs: poolswap.NewEmptyContainer(pool)}
 }
 
 // reload opens the file and publishes it. If the file is broken the old
 // database stays.
-func (s *service) reload() error {
-	next := s.pool.Get()
-	err := next.open(s.path)
-	s.tried = next.file
+func (s *service) reload(ctx context.Context) error {
+	version, err := s.dbs.Publish(ctx, func(next, _ *database) error {
+		err := next.open(ctx, s.path)
+		s.tried = next.file
+		return err
+	})
 	if err != nil {
-		s.pool.Release(next)
 		return err
 	}
-	s.version++
-	next.version = s.version
-
-	// From here on Update owns the database, even if it panics. Do not defer a
-	// Release above: it would unmap the file under its readers then.
-	s.dbs.Update(next)
-	log.Printf("%s is version %d", s.path, s.version)
+	log.Printf("%s is version %d", s.path, version)
 	return nil
 }
 
-// watch reloads when a tick finds another file, until ctx ends.
+// watch loads the file, and another one when a tick finds it, until ctx ends.
 func (s *service) watch(ctx context.Context, ticks <-chan time.Time) {
 	for {
+		if now, err := os.Stat(s.path); s.tried == nil || err == nil && !unchanged(now, s.tried) {
+			if err := s.reload(ctx); err != nil {
+				log.Printf("the database is not replaced: %v", err)
+			}
+		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticks:
-			if now, err := os.Stat(s.path); err != nil || unchanged(now, s.tried) {
-				continue
-			}
-			if err := s.reload(); err != nil {
-				log.Printf("the database is not replaced: %v", err)
-			}
 		}
 	}
 }
@@ -78,14 +75,20 @@ type answer struct {
 
 // lookup holds the database until the record is decoded: decoding copies it
 // out of the mapping.
-func (s *service) lookup(ip netip.Addr) (a answer, err error) {
+func (s *service) lookup(ip netip.Addr) (answer, error) {
 	db := s.dbs.Acquire()
 	defer s.dbs.Release(db)
 	if db == nil {
-		return a, errors.New("the database is closed")
+		return answer{}, errors.New("the database is closed")
 	}
+	return s.lookupIn(db, ip)
+}
+
+// lookupIn looks an address up in a database that the caller holds. The answer
+// has the version of this one: the container may have a newer one by now.
+func (s *service) lookupIn(db *database, ip netip.Addr) (answer, error) {
 	result := db.reader.Lookup(ip)
-	a = answer{Network: result.Prefix(), Version: db.version, Built: db.reader.Metadata.BuildTime().UTC()}
+	a := answer{Network: result.Prefix(), Version: s.dbs.VersionOf(db), Built: db.reader.Metadata.BuildTime().UTC()}
 	return a, result.Decode(&a.Record)
 }
 
@@ -103,13 +106,4 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(a) // fails if the client has gone
-}
-
-// drain unmaps the last database. It polls, because the pool may be resetting
-// a database that the last request gave back, until ctx ends.
-func (s *service) drain(ctx context.Context) {
-	s.dbs.Update(nil)
-	for s.pool.Trim(); s.pool.Stats().Live > 0 && ctx.Err() == nil; s.pool.Trim() {
-		time.Sleep(time.Millisecond)
-	}
 }

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// running is a service that serves.
+type running struct {
+	*service
+	stop  context.CancelFunc
+	ticks chan time.Time
+	ended chan error  // what run returned
+	lines chan string // of the log
+}
+
+func run(t *testing.T, s *service) *running {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	r := &running{s, stop, make(chan time.Time), make(chan error, 1), make(chan string, 100)}
+	log.SetOutput(r)
+	t.Cleanup(func() { log.SetOutput(os.Stderr) })
+	go func() { r.ended <- s.run(ctx, "127.0.0.1:0", r.ticks) }()
+	return r
+}
+
+// Write receives a line of the log.
+func (r *running) Write(line []byte) (int, error) {
+	r.lines <- string(line)
+	return len(line), nil
+}
+
+// waitLog waits for a line that contains start, and returns what follows.
+func (r *running) waitLog(t *testing.T, start string) string {
+	t.Helper()
+	for {
+		select {
+		case line := <-r.lines:
+			if _, rest, found := strings.Cut(line, start); found {
+				return strings.TrimSuffix(rest, "\n")
+			}
+		case <-t.Context().Done():
+			t.Fatalf("the log does not say %q", start)
+		}
+	}
+}
+
+// waitClosing waits until Pool.Close has begun.
+func (r *running) waitClosing(t *testing.T) {
+	t.Helper()
+	if _, err := r.dbs.Wait(t.Context(), r.dbs.Version()); !errors.Is(err, poolswap.ErrClosed) {
+		t.Fatal(err)
+	}
+}
+
+func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
+	closed := watchMappings(t)
+	s := newService(tempDB(t, generation(1)))
+	r := run(t, s)
+	for range 2 {
+		r.ticks <- time.Time{} // nothing changed
+	}
+	replaceFile(t, s.path, generation(2))
+	r.ticks <- time.Time{}
+	if version, err := s.dbs.Wait(t.Context(), 1); version != 2 || err != nil {
+		t.Errorf("version %d, %v", version, err)
+	}
+	response, err := http.Get(r.waitLog(t, "serving on ") + "/lookup?ip=2001:db8::1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	response.Body.Close()
+	if err != nil || !strings.Contains(string(body), `"country_code":"G2"},"version":2,`) {
+		t.Errorf("%s, %v", body, err)
+	}
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+	closed.check(t, 2)
+	if mapped := r.waitLog(t, "databases still mapped: "); mapped != "0" {
+		t.Errorf("%s databases are still mapped", mapped)
+	}
+}
+
+func TestTheServiceWaitsForItsFirstDatabase(t *testing.T) {
+	path := tempDB(t, nil)
+	s := newService(path)
+	r := run(t, s)
+	r.waitLog(t, "the database is not replaced: "+path+": ")
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	r.ticks <- time.Time{}
+	replaceFile(t, path, generation(1))
+	r.ticks <- time.Time{}
+	r.waitLog(t, "serving on ")
+	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `"version":1,`) {
+		t.Errorf("%d %s", status, body)
+	}
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAServiceThatIsStoppedBeforeItsFirstDatabaseDoesNotServe(t *testing.T) {
+	r := run(t, newService(tempDB(t, nil)))
+	r.waitLog(t, "the database is not replaced: ")
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+	if line := <-r.lines; !strings.Contains(line, "stopped before there was a database") {
+		t.Errorf("the log says %s", line)
+	}
+}
+
+func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
+	closed := watchMappings(t)
+	log.SetOutput(io.Discard)
+	if err := newService(tempDB(t, generation(1))).run(t.Context(), "nonsense", nil); err == nil || !strings.Contains(err.Error(), "missing port") {
+		t.Errorf("the service ends with %v", err)
+	}
+	closed.check(t, 1)
+}
+
+func TestTheMappingIsClosedAfterTheLastReader(t *testing.T) {
+	closed := watchMappings(t)
+	s := newService(tempDB(t, generation(1)))
+	s.grace = time.Hour // the reader decides
+	r := run(t, s)
+	r.waitLog(t, "serving on ")
+	db := s.dbs.Acquire()
+	use := closed.of(db.reader)
+	use.held.Add(1)
+	r.stop()
+	r.waitClosing(t)
+	if status, _ := s.get("ip=192.0.2.1"); status != 500 {
+		t.Errorf("a request after the end gets %d", status)
+	}
+	use.held.Add(-1)
+	s.dbs.Release(db)
+	if err := <-r.ended; err != nil {
+		t.Error(err)
+	}
+	closed.check(t, 1)
+	if mapped := r.waitLog(t, "databases still mapped: "); mapped != "0" {
+		t.Errorf("%s databases are still mapped", mapped)
+	}
+}
+
+func TestAReaderThatHoldsTooLongIsNamedAndKeepsItsMapping(t *testing.T) {
+	closed := watchMappings(t)
+	s := newService(tempDB(t, generation(1)))
+	s.grace = 1
+	r := run(t, s)
+	r.waitLog(t, "serving on ")
+	db := s.dbs.Acquire()
+	use := closed.of(db.reader)
+	use.held.Add(1)
+	r.stop()
+	err := <-r.ended
+	var held *poolswap.HeldError
+	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &held) || held.References != 1 || !slices.Equal(held.Versions, []uint64{1}) {
+		t.Errorf("the service ends with %v", err)
+	}
+	if mapped := r.waitLog(t, "databases still mapped: "); mapped != "1" || use.closed.Load() != 0 {
+		t.Errorf("%s databases are still mapped; the one that is held was closed %d times", mapped, use.closed.Load())
+	}
+	use.held.Add(-1)
+	s.dbs.Release(db)
+	s.close(t)
+	closed.check(t, 1)
+}
