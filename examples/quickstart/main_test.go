@@ -9,9 +9,13 @@ import (
 func Example() {
 	main()
 	// Output:
+	// 1 <nil>
+	// 2 <nil>
+	// 0 no hosts
 	// a reader that began before: [a.example]
 	// a reader that begins now: [b.example c.example]
 	// objects that readers still hold: 0
+	// closed: <nil> 0 objects left
 }
 
 // TestTheREADMEQuotesThisProgram compares the quick start with the source.
