@@ -48,7 +48,7 @@ func newService(paths []string, maxShrink int, log *log.Logger) *service {
 		pool:   pool,
 		tables: tables,
 		writer: &writer{
-			tables: tables, paths: paths, maxShrink: maxShrink, limitTime: limitTime,
+			tables: tables, paths: paths, maxShrink: maxShrink,
 			metrics: metrics, log: log, parser: newParser(),
 		},
 		metrics: metrics,

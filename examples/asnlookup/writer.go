@@ -19,8 +19,7 @@ const limitTime = 5 * time.Second
 type writer struct {
 	tables    *poolswap.Container[table, *table]
 	paths     []string
-	maxShrink int           // percent of the ranges that the next table may lack
-	limitTime time.Duration // see the constant
+	maxShrink int // percent of the ranges that the next table may lack
 	metrics   *metrics
 	log       *log.Logger
 
@@ -49,7 +48,7 @@ func (w *writer) reload(ctx context.Context, reason string) error {
 // publish makes a table of the files current. ctx ends the reading of them; a
 // wait for a table ends sooner, so that the log soon says who holds the others.
 func (w *writer) publish(ctx context.Context) (info tableInfo, err error) {
-	wait, cancel := context.WithTimeout(ctx, w.limitTime)
+	wait, cancel := context.WithTimeout(ctx, limitTime)
 	defer cancel()
 	info.Version, err = w.tables.Publish(wait, func(next, current *table) error {
 		err := w.fill(ctx, next, current)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/poolswap/poolswap"
@@ -244,50 +245,68 @@ func TestTheLogCountsInEnglish(t *testing.T) {
 	}
 }
 
-// reloadAtLimit reloads while readers hold every table. A deadline may pass
-// before Publish waits, and then says nothing of the limit; so it tries longer
-// ones.
-func reloadAtLimit(t *testing.T, s *service) error {
-	for s.writer.limitTime = time.Millisecond; ; s.writer.limitTime *= 2 {
-		err := s.writer.reload(t.Context(), "test")
-		if errors.Is(err, poolswap.ErrLimit) || !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-	}
-}
-
 func TestIfReadersHoldEveryTableTheNextPollTriesAgain(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
-	s, logged := loadedService(t, 100, path)
-	held := []*table{s.tables.Acquire()}
-	for len(held) < maxTables {
-		if err := s.writer.reload(t.Context(), "test"); err != nil {
+	synctest.Test(t, func(t *testing.T) { // no reader releases, so the clock goes on to limitTime
+		s, logged := loadedService(t, 100, path)
+		var held []*table
+		for range maxTables {
+			held = append(held, s.tables.Acquire())
+			if err := s.writer.reload(t.Context(), "test"); len(held) < maxTables && err != nil {
+				t.Fatal(err)
+			} else if len(held) == maxTables && !errors.Is(err, poolswap.ErrLimit) {
+				t.Fatalf("with %d tables held: %v", len(held), err)
+			}
+		}
+		if says := "3 replaced, with 3 references, of versions [1 2 3], "; !strings.Contains(logged.String(), says) {
+			t.Errorf("the log does not say %q:\n%s", says, logged)
+		}
+		replaceFile(t, path, generationCSV(2))
+		poll(s, 1)
+		if err := s.writer.reload(t.Context(), "test"); !errors.Is(err, poolswap.ErrLimit) {
 			t.Fatal(err)
 		}
-		held = append(held, s.tables.Acquire())
-	}
-	if err := reloadAtLimit(t, s); !errors.Is(err, poolswap.ErrLimit) {
-		t.Fatalf("with %d tables held: %v", len(held), err)
-	}
-	if says := "3 replaced, with 3 references, of versions [1 2 3], "; !strings.Contains(logged.String(), says) {
-		t.Errorf("the log does not say %q:\n%s", says, logged)
-	}
-	replaceFile(t, path, generationCSV(2))
-	poll(s, 1)
-	if err := reloadAtLimit(t, s); !errors.Is(err, poolswap.ErrLimit) {
-		t.Fatal(err)
-	}
-	for _, tab := range held {
-		if got := checkGeneration(t, tab); got != 1 {
-			t.Errorf("a table that is held is of generation %d", got)
+		for _, tab := range held {
+			if got := checkGeneration(t, tab); got != 1 {
+				t.Errorf("a table that is held is of generation %d", got)
+			}
+			s.tables.Release(tab)
 		}
-		s.tables.Release(tab)
-	}
-	s.writer.limitTime = limitTime
-	poll(s, 1)
-	if got := currentGeneration(t, s); got != 2 {
-		t.Errorf("after the releases the table is of generation %d", got)
-	}
+		poll(s, 1)
+		if got := currentGeneration(t, s); got != 2 {
+			t.Errorf("after the releases the table is of generation %d", got)
+		}
+		if err := s.pool.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// TestAReloadWaitsForAReaderAtTheLimit: one of the tables comes back in time.
+func TestAReloadWaitsForAReaderAtTheLimit(t *testing.T) {
+	path := tempTable(t, generationCSV(1))
+	synctest.Test(t, func(t *testing.T) {
+		s, _ := loadedService(t, 100, path)
+		held := []*table{s.tables.Acquire()}
+		for range maxTables - 1 {
+			reload(s)
+			held = append(held, s.tables.Acquire())
+		}
+		replaceFile(t, path, generationCSV(2))
+		go func() {
+			time.Sleep(limitTime / 2)
+			s.tables.Release(held[0])
+		}()
+		if err := s.writer.reload(t.Context(), "test"); err != nil || currentGeneration(t, s) != 2 {
+			t.Errorf("the reload returns %v; the table is of version %d", err, s.tables.Version())
+		}
+		for _, tab := range held[1:] {
+			s.tables.Release(tab)
+		}
+		if err := s.pool.Close(t.Context()); err != nil || s.pool.Stats().Live != 0 {
+			t.Errorf("%v, %d tables are left", err, s.pool.Stats().Live)
+		}
+	})
 }
 
 // TestAPublishThatPanicsDoesNotReleaseTheNewTable: Publish resets the old table
