@@ -2,18 +2,24 @@ package poolswap_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/poolswap/poolswap"
 )
 
-// This file and example_resources_test.go are the code of docs/patterns.md;
-// TestThePatternsAreCompiled compares them with the page.
+// The example_patterns files and example_resources_test.go are the code of
+// docs/patterns.md; TestThePatternsAreCompiled compares them with the page. Here
+// is what reads a table, and how a pool is made; example_patterns_write_test.go
+// has what replaces a table, example_patterns_versions_test.go what follows the
+// versions.
 
 type Table struct {
 	poolswap.Ref
@@ -80,9 +86,10 @@ func (s *Service) lookup(dst []byte, key uint32) ([]byte, error) {
 
 // A request copies what outlives its reference.
 func Example_request() {
+	ctx := context.Background()
 	s := NewService()
 	fmt.Println(s.lookup(nil, 17))
-	_ = s.reload(strings.NewReader("17 a.example\n"))
+	_ = s.reload(ctx, strings.NewReader("17 a.example\n"))
 	name, err := s.lookup(nil, 17)
 	fmt.Println(string(name), err)
 	// Output:
@@ -109,8 +116,9 @@ func (s *Service) serve(keys <-chan uint32, answer func([]byte)) {
 
 // A goroutine that reads in a loop has a Reader of its own.
 func Example_loop() {
+	ctx := context.Background()
 	s := NewService()
-	_ = s.reload(strings.NewReader("17 a.example\n"))
+	_ = s.reload(ctx, strings.NewReader("17 a.example\n"))
 	keys := make(chan uint32, 2) // buffered, so that serve sees whether more keys wait
 	keys <- 16
 	keys <- 17
@@ -130,44 +138,32 @@ func (s *Service) auditLater(audit func(*Table)) {
 	}()
 }
 
+func (s *Service) answerAll(keys []uint32, answer func(*Table, uint32)) {
+	t := s.tables.Acquire()
+	if t == nil { // the container is empty
+		return
+	}
+	defer s.tables.Release(t)
+	var workers sync.WaitGroup
+	for _, key := range keys {
+		own := s.tables.Retain(t) // before the goroutine starts
+		workers.Go(func() {
+			defer s.tables.Release(own)
+			answer(own, key)
+		})
+	}
+	workers.Wait()
+}
+
 // A reference passes to another goroutine, which releases it.
 func Example_handOver() {
+	ctx := context.Background()
 	s := NewService()
-	_ = s.reload(strings.NewReader("17 a.example\n"))
+	_ = s.reload(ctx, strings.NewReader("17 a.example\n"))
 	done := make(chan int)
 	s.auditLater(func(t *Table) { done <- len(t.rows) })
 	fmt.Println(<-done, "row")
 	// Output: 1 row
-}
-
-func (s *Service) reload(source io.Reader) error {
-	next := s.tables.GetNew()
-	owned := true
-	defer func() {
-		if owned {
-			s.tables.Release(next) // reset runs here
-		}
-	}()
-	if err := next.load(source); err != nil {
-		return err
-	}
-	owned = false // Update owns next from the moment it is called
-	s.tables.Update(next)
-	return nil
-}
-
-// A reload fills, checks, and then publishes. Readers keep the old table while
-// the new source is broken.
-func Example_reload() {
-	s := NewService()
-	fmt.Println(s.reload(strings.NewReader("17 a.example\n")))
-	fmt.Println(s.reload(strings.NewReader("17 b.example\nx c.example\n")))
-	name, _ := s.lookup(nil, 17)
-	fmt.Println(string(name))
-	// Output:
-	// <nil>
-	// line 2: strconv.ParseUint: parsing "x": invalid syntax
-	// a.example
 }
 
 func newTwoServices() (v4, v6 *Service) {
@@ -182,10 +178,11 @@ func newTwoServices() (v4, v6 *Service) {
 
 // Two containers share the spares of one pool.
 func Example_twoContainers() {
+	ctx := context.Background()
 	v4, v6 := newTwoServices()
 	for range 3 {
-		_ = v4.reload(strings.NewReader("17 a.example\n"))
-		_ = v6.reload(strings.NewReader("17 b.example\n"))
+		_ = v4.reload(ctx, strings.NewReader("17 a.example\n"))
+		_ = v6.reload(ctx, strings.NewReader("17 b.example\n"))
 	}
 	fmt.Println(v4.pool.Stats().Created, "tables for two containers")
 	// Output: 3 tables for two containers
@@ -205,39 +202,34 @@ func newLimited() *Service {
 	return &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
 }
 
-var errSkipped = errors.New("old tables are still held: reload skipped")
+var errSkipped = errors.New("reload skipped")
 
-func (s *Service) tryReload(source io.Reader) error {
-	next, err := s.pool.TryGet()
-	if errors.Is(err, poolswap.ErrLimit) {
-		return errSkipped // serve what is current, try again later
+func (s *Service) reloadWithin(ctx context.Context, source io.Reader) error {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	err := s.reload(ctx, source)
+	if errors.Is(err, poolswap.ErrLimit) { // err says which versions are held, and for how long
+		return fmt.Errorf("%w: %w", errSkipped, err)
 	}
-	if err := next.load(source); err != nil {
-		s.pool.Release(next)
-		return err
-	}
-	s.tables.Update(next)
-	return nil
+	return err
 }
 
-// Where memory has a limit, a writer skips an update rather than exceed it.
+// Where memory has a limit, a publication waits until a reader gives back an old
+// table.
 func Example_limit() {
+	ctx := context.Background()
 	s := newLimited()
-	fmt.Println(s.tryReload(strings.NewReader("1 a\n")))
+	fmt.Println(s.reload(ctx, strings.NewReader("1 a\n")))
 	slow := s.tables.Acquire()
-	fmt.Println(s.tryReload(strings.NewReader("1 b\n")))
-	fmt.Println(s.tryReload(strings.NewReader("1 c\n")))
-	s.tables.Release(slow)
-	err := errSkipped
-	for errors.Is(err, errSkipped) { // until the old table is reset
-		err = s.tryReload(strings.NewReader("1 c\n"))
-	}
-	fmt.Println(err)
+	fmt.Println(s.reload(ctx, strings.NewReader("1 b\n")))
+	go s.tables.Release(slow)
+	fmt.Println(s.reload(ctx, strings.NewReader("1 c\n"))) // waits for slow
+	fmt.Println(s.pool.Stats().Live, "tables")
 	// Output:
 	// <nil>
 	// <nil>
-	// old tables are still held: reload skipped
 	// <nil>
+	// 2 tables
 }
 
 func newReported(report func(error)) *Service {
@@ -250,32 +242,19 @@ func newReported(report func(error)) *Service {
 
 // A reload that finds an excess Release goes on, and Report receives it.
 func Example_excessRelease() {
+	ctx := context.Background()
 	s := newReported(func(err error) {
 		var over *poolswap.OverRelease
 		if errors.As(err, &over) {
 			fmt.Println(over.Type, "released", over.Released-over.Acquired, "times too often")
 		}
 	})
-	_ = s.reload(strings.NewReader("17 a.example\n"))
+	_ = s.reload(ctx, strings.NewReader("17 a.example\n"))
 	t := s.tables.Acquire()
 	s.tables.Release(t)
 	s.tables.Release(t) // in some request handler
-	fmt.Println(s.reload(strings.NewReader("17 b.example\n")))
+	fmt.Println(s.reload(ctx, strings.NewReader("17 b.example\n")))
 	// Output:
 	// *poolswap_test.Table released 1 times too often
 	// <nil>
-}
-
-func (s *Service) shutdown() {
-	s.tables.Update(nil) // the current object goes back to the pool
-	s.pool.Trim()        // spares are discarded
-}
-
-// At the end the container is emptied and the spares are dropped.
-func Example_shutdown() {
-	s := NewService()
-	_ = s.reload(strings.NewReader("17 a.example\n"))
-	s.shutdown()
-	fmt.Println(s.pool.Stats().Live, "tables are left")
-	// Output: 0 tables are left
 }

@@ -1,6 +1,7 @@
 package poolswap_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 	"os"
@@ -43,27 +44,23 @@ func NewDatabases() *Databases {
 	return &Databases{current: poolswap.NewEmptyContainer(pool)}
 }
 
-func (d *Databases) reopen(name string) error {
-	next := d.current.GetNew()
-	if err := next.open(name); err != nil {
-		d.current.Release(next)
-		return err
-	}
-	d.current.Update(next)
-	return nil
+func (d *Databases) reopen(ctx context.Context, name string) error {
+	_, err := d.current.Publish(ctx, func(next, _ *DB) error { return next.open(name) })
+	return err
 }
 
 // The factory makes an empty wrapper, the writer opens the resource into it,
 // and reset closes it when the last reader is done.
 func Example_openedResource() {
+	ctx := context.Background()
 	d := NewDatabases()
-	fmt.Println(d.reopen("example_test.go"))
+	fmt.Println(d.reopen(ctx, "example_test.go"))
 	db := d.current.Acquire()
-	fmt.Println(d.reopen("go.mod"))
+	fmt.Println(d.reopen(ctx, "go.mod"))
 	_, err := db.file.Stat()
 	fmt.Println("replaced and still open:", err == nil)
 	d.current.Release(db) // the pool closes the file
-	fmt.Println(d.reopen("no such file"))
+	fmt.Println(d.reopen(ctx, "no such file"))
 	// Output:
 	// <nil>
 	// <nil>
@@ -87,45 +84,58 @@ func (m *Mapped) open(name string) error {
 	return nil
 }
 
-// close is the reset function.
-func (m *Mapped) close() bool {
-	if m.data != nil {
+// close is the Discard function.
+func (m *Mapped) close() {
+	if m.data != nil { // else open failed
 		m.cleanup.Stop()
 		munmap(m.data)
 		m.data = nil
 	}
-	return true
 }
 
-// A leaked mapping is unmapped when the garbage collector takes its object.
+type Files struct {
+	pool    *poolswap.Pool[Mapped, *Mapped]
+	current *poolswap.Container[Mapped, *Mapped]
+}
+
+func NewFiles() *Files {
+	pool := poolswap.NewPoolWithOptions(
+		func() *Mapped { return new(Mapped) },
+		nil, // nothing is kept for the next version, so there is nothing to reset
+		poolswap.Options[Mapped]{Spares: poolswap.NoSpares, Discard: (*Mapped).close})
+	return &Files{pool, poolswap.NewEmptyContainer(pool)}
+}
+
+func (f *Files) reopen(ctx context.Context, name string) error {
+	_, err := f.current.Publish(ctx, func(next, _ *Mapped) error { return next.open(name) })
+	return err
+}
+
+// close returns nil once every mapping is gone.
+func (f *Files) close(ctx context.Context) error { return f.pool.Close(ctx) }
+
+// A mapping goes with its last reader; what is leaked goes when the garbage
+// collector takes its object; Close waits for both.
 func Example_mapping() {
-	pool := poolswap.NewPool(func() *Mapped { return new(Mapped) }, (*Mapped).close)
-	files := poolswap.NewEmptyContainer(pool)
-	publish := func() {
-		next := files.GetNew()
-		if err := next.open("go.mod"); err != nil {
-			log.Fatal(err)
-		}
-		files.Update(next)
-	}
-	publish()
-	publish()
+	ctx := context.Background()
+	f := NewFiles()
+	_ = f.reopen(ctx, "go.mod")
+	_ = f.reopen(ctx, "go.mod")
 	fmt.Println("replaced:", mappings.Load(), "mapping")
 
-	files.Acquire() // and no Release
-	publish()
+	f.current.Acquire() // and no Release
+	_ = f.reopen(ctx, "go.mod")
 	fmt.Println("leaked:", mappings.Load(), "mappings")
 	for mappings.Load() > 1 {
 		runtime.GC()
 	}
 	fmt.Println("collected:", mappings.Load(), "mapping")
-	files.Update(nil)
-	fmt.Println("shut down:", mappings.Load(), "mappings")
+	fmt.Println(f.close(ctx), mappings.Load(), "mappings")
 	// Output:
 	// replaced: 1 mapping
 	// leaked: 2 mappings
 	// collected: 1 mapping
-	// shut down: 0 mappings
+	// <nil> 0 mappings
 }
 
 // mappings counts what mmap has mapped and munmap has not.

@@ -1,18 +1,24 @@
 package poolswap_test
 
 import (
+	"context"
 	"errors"
-	"io"
+	"expvar"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/poolswap/poolswap"
 )
 
 // What docs/patterns.md calls wrong is shown here to be wrong, and what it
-// calls right to be right under the same circumstances.
+// calls right to be right under the same circumstances. patterns_write_test.go
+// and patterns_versions_test.go do the same for what replaces a table and for
+// what follows the versions.
 
 // lookupWithoutCopy is the wrong lookup.
 func (s *Service) lookupWithoutCopy(key uint32) []byte {
@@ -39,170 +45,6 @@ func TestALookupThatReturnsASliceReturnsWhatALaterReloadWrites(t *testing.T) {
 	}
 }
 
-// reloadWithFlagAfterUpdate is the wrong reload.
-func (s *Service) reloadWithFlagAfterUpdate(source io.Reader) error {
-	next := s.tables.GetNew()
-	published := false
-	defer func() {
-		if !published {
-			s.tables.Release(next)
-		}
-	}()
-	if err := next.load(source); err != nil {
-		return err
-	}
-	s.tables.Update(next)
-	published = true
-	return nil
-}
-
-// An Update can panic after it has published, as here in the reset of the old
-// table. A reload that gives next back then gives back the current table.
-func TestAReloadWhoseUpdatePanicsLeavesTheTableToItsReaders(t *testing.T) {
-	errReset := errors.New("reset failed")
-	for _, c := range []struct {
-		name   string
-		reload func(*Service, io.Reader) error
-		refs   int // to the current table, after the panic
-		rows   int // that a reader of it sees when it is replaced
-	}{
-		{"right: the owner lets go before it calls Update", (*Service).reload, 0, 1},
-		{"wrong: the owner lets go when Update has returned", (*Service).reloadWithFlagAfterUpdate, -1, 0},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			broken := false
-			pool := poolswap.NewPool(
-				func() *Table { return new(Table) },
-				func(t *Table) bool {
-					if broken {
-						panic(errReset)
-					}
-					t.rows, t.names = t.rows[:0], t.names[:0]
-					return true
-				})
-			s := &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
-			load(t, s, "17 a.example")
-
-			broken = true
-			if got := panicValue(func() { _ = c.reload(s, strings.NewReader("17 b.example")) }); got != errReset {
-				t.Fatalf("the reload panics with %v, want the panic of reset", got)
-			}
-			broken = false
-
-			held := s.tables.Acquire()
-			if held.find(17) != 0 {
-				t.Fatalf("the new table is not current: %v", held.rows)
-			}
-			s.tables.Release(held)
-			if refs := pool.Refs(held); refs != c.refs {
-				t.Errorf("%d references to the current table, want %d", refs, c.refs)
-			}
-			held = s.tables.Acquire()
-			load(t, s, "17 c.example")
-			if len(held.rows) != c.rows {
-				t.Errorf("the reader that holds the replaced table sees %d rows, want %d", len(held.rows), c.rows)
-			}
-		})
-	}
-}
-
-// reopenWithFlagAfterUpdate is the wrong reload with a resource.
-func (d *Databases) reopenWithFlagAfterUpdate(name string) error {
-	next := d.current.GetNew()
-	published := false
-	defer func() {
-		if !published {
-			d.current.Release(next)
-		}
-	}()
-	if err := next.open(name); err != nil {
-		return err
-	}
-	d.current.Update(next)
-	published = true
-	return nil
-}
-
-// The same with a resource: what a deferred Release takes away is a file that a
-// reader has open.
-func TestAReopenWhoseUpdatePanicsLeavesTheFileToItsReaders(t *testing.T) {
-	errReset := errors.New("reset failed")
-	for _, c := range []struct {
-		name   string
-		reopen func(*Databases, string) error
-		refs   int  // to the current object, after the panic
-		open   bool // whether a reader of it can use its file when it is replaced
-	}{
-		{"right: the owner lets go before it calls Update", (*Databases).reopen, 0, true},
-		{"wrong: the owner lets go when Update has returned", (*Databases).reopenWithFlagAfterUpdate, -1, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			broken := false
-			pool := poolswap.NewPool(
-				func() *DB { return new(DB) },
-				func(db *DB) bool {
-					if broken {
-						_ = db.close()
-						panic(errReset)
-					}
-					return db.close()
-				})
-			d := &Databases{current: poolswap.NewEmptyContainer(pool)}
-			if err := d.reopen("go.mod"); err != nil {
-				t.Fatal(err)
-			}
-
-			broken = true
-			if got := panicValue(func() { _ = c.reopen(d, "doc.go") }); got != errReset {
-				t.Fatalf("the reopen panics with %v, want the panic of reset", got)
-			}
-			broken = false
-
-			held := d.current.Acquire()
-			if name := held.file.Name(); name != "doc.go" {
-				t.Fatalf("%s is current, want doc.go", name)
-			}
-			d.current.Release(held)
-			if refs := pool.Refs(held); refs != c.refs {
-				t.Errorf("%d references to the current object, want %d", refs, c.refs)
-			}
-			held = d.current.Acquire()
-			if err := d.reopen("go.mod"); err != nil {
-				t.Fatal(err)
-			}
-			open := held.file != nil
-			if open != c.open {
-				t.Errorf("the reader that holds the replaced object has an open file: %v, want %v", open, c.open)
-			}
-			if open {
-				d.current.Release(held)
-			}
-			d.current.Update(nil)
-		})
-	}
-}
-
-// A source that panics or fails costs nothing: the table goes back to the pool.
-func TestAReloadGivesBackWhatItDoesNotPublish(t *testing.T) {
-	s := NewService()
-	load(t, s, "17 a.example")
-	if err := s.reload(strings.NewReader("x")); err == nil {
-		t.Error("no error for a broken source")
-	}
-	if got := panicValue(func() { _ = s.reload(brokenReader{}) }); got != errBroken {
-		t.Errorf("the reload panics with %v", got)
-	}
-	if stats := s.pool.Stats(); stats.Live != 2 || stats.Spares != 1 || stats.Current != 1 {
-		t.Errorf("want the current table and one spare: %+v", stats)
-	}
-}
-
-var errBroken = errors.New("broken source")
-
-type brokenReader struct{}
-
-func (brokenReader) Read([]byte) (int, error) { panic(errBroken) }
-
 // What a Reader holds is the Reader's to release.
 func TestReleasingAReadersObjectIsFoundByAWriter(t *testing.T) {
 	s := NewService()
@@ -214,13 +56,54 @@ func TestReleasingAReadersObjectIsFoundByAWriter(t *testing.T) {
 	if refs := s.pool.Refs(table); refs != -1 {
 		t.Errorf("%d references, want -1", refs)
 	}
-	text, _ := panicValue(func() { load(t, s, "17 b.example") }).(string)
-	if !strings.Contains(text, "more often than it was acquired: 1 too many") {
-		t.Errorf("the next update panics with %q", text)
+	err := s.reload(t.Context(), strings.NewReader("17 b.example"))
+	if !errors.Is(err, poolswap.ErrOverReleased) || !strings.Contains(err.Error(), "more often than it was acquired: 1 too many") {
+		t.Errorf("the next reload returns %v", err)
+	}
+	if name, _ := s.lookup(nil, 17); string(name) != "b.example" {
+		t.Errorf("after it a reader finds %q", name)
 	}
 }
 
-// Forgotten Releases of the current object show in Refs alone.
+// releaseThenStart is the wrong way to share one version with other goroutines.
+func (s *Service) releaseThenStart(start func(use func() *Table)) {
+	t := s.tables.Acquire()
+	start(func() *Table { return t })
+	s.tables.Release(t)
+}
+
+func TestWorkersThatRetainSeeOneVersion(t *testing.T) {
+	s := NewService()
+	load(t, s, "17 a.example\n18 b.example")
+	var mu sync.Mutex
+	var first sync.Once
+	seen := map[*Table]int{}
+	s.answerAll([]uint32{17, 18}, func(table *Table, key uint32) {
+		first.Do(func() { load(t, s, "19 c.example") }) // the others began before or begin after
+		mu.Lock()
+		defer mu.Unlock()
+		if table.find(key) < 0 {
+			t.Errorf("a worker does not find %d", key)
+		}
+		seen[table]++
+	})
+	if len(seen) != 1 {
+		t.Errorf("the workers saw %d tables", len(seen))
+	}
+	s.pool.Get() // after the reset of what was replaced
+	if stats := s.pool.Stats(); stats.Retired != 0 || stats.Held != 0 {
+		t.Errorf("still held: %+v", stats)
+	}
+
+	var use func() *Table
+	s.releaseThenStart(func(u func() *Table) { use = u })
+	load(t, s, "20 d.example")
+	if use().find(19) >= 0 {
+		t.Error("the table is still whole after its Release: is the wrong way right now?")
+	}
+}
+
+// Forgotten Releases of the current object show in Refs and Held alone.
 func TestForgottenReleasesOfTheCurrentObjectAreNoLeakYet(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
@@ -231,8 +114,8 @@ func TestForgottenReleasesOfTheCurrentObjectAreNoLeakYet(t *testing.T) {
 	if stats := s.pool.Stats(); stats.Retired != 0 || stats.Leaked != 0 || stats.Current != 1 {
 		t.Errorf("they show: %+v", stats)
 	}
-	if refs := s.pool.Refs(table); refs != 1000 {
-		t.Errorf("%d references, want 1000", refs)
+	if refs, held := s.pool.Refs(table), s.pool.Stats().Held; refs != 1000 || held != 1000 {
+		t.Errorf("%d references, %d held, want 1000", refs, held)
 	}
 	load(t, s, "17 b.example")
 	if stats := s.pool.Stats(); stats.Retired != 1 {
@@ -244,7 +127,7 @@ func TestForgottenReleasesOfTheCurrentObjectAreNoLeakYet(t *testing.T) {
 func TestReadersOfAnEmptyContainerFindNoTable(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
-	s.shutdown()
+	_ = s.shutdown(t.Context())
 	keys := make(chan uint32, 1)
 	keys <- 17
 	close(keys)
@@ -256,7 +139,7 @@ func TestReadersOfAnEmptyContainerFindNoTable(t *testing.T) {
 	if _, err := s.lookup(nil, 17); !errors.Is(err, errNotLoaded) {
 		t.Errorf("the lookup returns %v", err)
 	}
-	if stats := s.pool.Stats(); stats.Live != 0 {
+	if stats := s.pool.Stats(); stats.Current+stats.Retired != 0 {
 		t.Errorf("what is left: %+v", stats)
 	}
 }
@@ -264,9 +147,10 @@ func TestReadersOfAnEmptyContainerFindNoTable(t *testing.T) {
 func TestALookupReleasesItsTable(t *testing.T) {
 	s := NewService()
 	t.Cleanup(func() {
-		s.tables.Update(nil)
-		if stats := s.pool.Stats(); stats.Current+stats.Retired != 0 {
-			t.Errorf("still held: %+v", stats)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.pool.Close(ctx); err != nil {
+			t.Error(err) // says what is held
 		}
 	})
 	t.Run("lookup releases the table", func(t *testing.T) {
@@ -277,6 +161,18 @@ func TestALookupReleasesItsTable(t *testing.T) {
 			t.Errorf("%d references are outstanding", n)
 		}
 	})
+}
+
+// The line that makes a pool's Stats an expvar.
+func TestStatsAreAnExpvar(t *testing.T) {
+	s := NewService()
+	load(t, s, "17 a.example")
+	if expvar.Get("poolswap") == nil { // else the test ran before
+		expvar.Publish("poolswap", expvar.Func(func() any { return s.pool.Stats() }))
+	}
+	if text := expvar.Get("poolswap").String(); !strings.Contains(text, `"Current":1,`) {
+		t.Errorf("the expvar says %s", text)
+	}
 }
 
 func TestOneObjectIsNotCurrentInTwoContainers(t *testing.T) {
@@ -292,7 +188,7 @@ func TestOneObjectIsNotCurrentInTwoContainers(t *testing.T) {
 // load replaces the table of s.
 func load(t *testing.T, s *Service, source string) {
 	t.Helper()
-	if err := s.reload(strings.NewReader(source)); err != nil {
+	if err := s.reload(t.Context(), strings.NewReader(source)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -308,7 +204,14 @@ func panicValue(fn func()) (value any) {
 // but for those that a paragraph beginning with "Wrong" introduces, in the
 // tests that run it.
 func TestThePatternsAreCompiled(t *testing.T) {
-	compiled := unindented(textOf(t, "example_patterns_test.go") + textOf(t, "example_resources_test.go") + textOf(t, "patterns_test.go"))
+	files, err := filepath.Glob("*patterns*_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var compiled string
+	for _, file := range append(files, "example_resources_test.go") {
+		compiled += unindented(textOf(t, file))
+	}
 	blocks := codeBlocks(textOf(t, "docs/patterns.md"))
 	right := 0
 	for _, block := range blocks {
@@ -320,7 +223,7 @@ func TestThePatternsAreCompiled(t *testing.T) {
 			t.Errorf("no test has this code:\n%s", block.code)
 		}
 	}
-	if right < 10 || right == len(blocks) {
+	if right < 25 || right == len(blocks) {
 		t.Errorf("found %d blocks, %d of them right; does the page look as this test expects?", len(blocks), right)
 	}
 }

@@ -1,0 +1,306 @@
+package poolswap_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+func TestRequestsWaitForTheFirstTable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewService()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := s.ready(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("without a table: %v", err)
+		}
+		time.AfterFunc(time.Hour, func() { load(t, s, "17 a.example") })
+		if err := s.ready(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if name, err := s.lookup(nil, 17); string(name) != "a.example" {
+			t.Errorf("the first request finds %q, %v", name, err)
+		}
+	})
+}
+
+// feedFromAcquire is the wrong feed: between runs where a publication may come.
+func (s *Service) feedFromAcquire(ctx context.Context, send func(rows int), between func()) {
+	for ctx.Err() == nil {
+		s.tables.WithAcquire(func(t *Table) { send(len(t.rows)) })
+		between()
+		select {
+		case <-s.tables.Changed(s.tables.Version()):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func TestAFeedMissesNoVersionThatStays(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		feed func(s *Service, ctx context.Context, send func(rows int), between func())
+		last int // that the subscriber heard of
+	}{
+		{"right: Versions", func(s *Service, ctx context.Context, send func(int), between func()) {
+			s.feed(ctx, func(_ uint64, rows int) { send(rows); between() })
+		}, 2},
+		{"right: Changed of the version handled last, and Wait", func(s *Service, ctx context.Context, send func(int), between func()) {
+			_ = s.run(ctx, nil, func(uint64) {
+				s.tables.WithAcquire(func(t *Table) { send(len(t.rows)) })
+				between()
+			})
+		}, 2},
+		{"wrong: the version is asked for after the table was acquired", (*Service).feedFromAcquire, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := NewService()
+				load(t, s, "17 a.example")
+				heard, once := 0, true
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					c.feed(s, ctx, func(rows int) { heard = rows }, func() {
+						if once {
+							once = false
+							if err := s.add(t.Context(), 18, "b.example"); err != nil {
+								t.Error(err)
+							}
+						}
+					})
+				}()
+				synctest.Wait() // until the feed waits
+				if heard != c.last {
+					t.Errorf("the table has 2 rows, the subscriber heard of %d, want %d", heard, c.last)
+				}
+				cancel()
+				<-done
+			})
+		})
+	}
+}
+
+func TestASelectEndsWhenTheContainerCloses(t *testing.T) {
+	s := NewService()
+	load(t, s, "17 a.example")
+	ticks, ended := make(chan struct{}), make(chan error)
+	handled := make(chan uint64)
+	go func() { ended <- s.run(t.Context(), ticks, func(version uint64) { handled <- version }) }()
+	if version := <-handled; version != s.tables.Version() {
+		t.Errorf("handled %d, current is %d", version, s.tables.Version())
+	}
+	ticks <- struct{}{}
+	if err := s.tables.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; !errors.Is(err, poolswap.ErrClosed) {
+		t.Errorf("it ends with %v", err)
+	}
+}
+
+// cacheByAddress is the wrong cache.
+type cacheByAddress struct {
+	tables *poolswap.Container[Table, *Table]
+	table  *Table
+	names  map[uint32]string
+}
+
+func (c *cacheByAddress) lookup(key uint32) (string, error) {
+	t := c.tables.Acquire()
+	defer c.tables.Release(t)
+	if t != c.table {
+		clear(c.names)
+		c.table = t
+	}
+	if _, known := c.names[key]; !known {
+		c.names[key] = string(t.name(t.find(key)))
+	}
+	return c.names[key], nil
+}
+
+func TestACacheKnowsTheVersionNotTheAddress(t *testing.T) {
+	s := NewService()
+	for _, c := range []struct {
+		name  string
+		cache interface {
+			lookup(key uint32) (string, error)
+		}
+		third string
+	}{
+		{"right: by version", &Cache{tables: s.tables, names: make(map[uint32]string)}, "c.example"},
+		{"wrong: by address", &cacheByAddress{tables: s.tables, names: make(map[uint32]string)}, "a.example"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			load(t, s, "17 a.example")
+			if name, err := c.cache.lookup(17); name != "a.example" || err != nil {
+				t.Errorf("first: %q, %v", name, err)
+			}
+			load(t, s, "17 b.example")
+			load(t, s, "17 c.example") // in the memory of the first
+			if name, err := c.cache.lookup(17); name != c.third || err != nil {
+				t.Errorf("third: %q, %v, want %q", name, err, c.third)
+			}
+		})
+	}
+}
+
+// keepUncounted is the wrong history.
+func (h *History) keepUncounted(number uint64) {
+	h.tables.WithAcquire(func(t *Table) { h.kept = append(h.kept, keptTable{number, t}) })
+}
+
+func TestAHistoryPagesAndRollsBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := NewService()
+		h := &History{tables: s.tables, limit: 2}
+		go h.follow(t.Context())
+		publish := func(source string) uint64 {
+			load(t, s, source)
+			synctest.Wait() // until the history has it
+			return s.tables.Version()
+		}
+		first := publish("1 a\n2 b\n3 c")
+		if keys, err := h.page(first, 0, 2); !slices.Equal(keys, []uint32{1, 2}) {
+			t.Errorf("the first page is %v, %v", keys, err)
+		}
+		second := publish("4 d")
+		if keys, err := h.page(first, 2, 2); !slices.Equal(keys, []uint32{3}) {
+			t.Errorf("while version %d is current, the second page of %d is %v, %v", second, first, keys, err)
+		}
+
+		if err := h.rollBack(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		third := s.tables.Version()
+		if name, err := s.lookup(nil, 3); string(name) != "c" || third <= second {
+			t.Errorf("after the way back version %d has %q, %v", third, name, err)
+		}
+		if _, err := h.page(first, 0, 2); !errors.Is(err, errEvicted) {
+			t.Errorf("an evicted version: %v", err)
+		}
+		if stats := s.pool.Stats(); stats.Held != 2 || stats.Retired != 1 || stats.Live != 3 {
+			t.Errorf("two versions are kept, one of them current: %+v", stats)
+		}
+
+		// The loop ends and lets go, so Close comes to an end.
+		if err := s.shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if stats := s.pool.Stats(); stats.Held != 0 {
+			t.Errorf("after the end: %+v", stats)
+		}
+	})
+
+	s := NewService()
+	h := &History{tables: s.tables}
+	load(t, s, "1 a\n2 b")
+	h.keepUncounted(1)
+	load(t, s, "3 c")
+	load(t, s, "4 d") // in the memory of the first
+	if rows := h.kept[0].table.rows; rows[0].key != 4 {
+		t.Errorf("a table that nobody retained has %v: is the wrong way right now?", rows)
+	}
+	replaced := s.tables.Acquire()
+	load(t, s, "5 e")
+	text, _ := panicValue(func() { s.tables.Update(replaced) }).(string)
+	if !strings.Contains(text, "was replaced and is still held") {
+		t.Errorf("an Update of an old version panics with %q", text)
+	}
+	s.tables.Release(replaced)
+}
+
+// Each of these would wait for ever without its deadline.
+func TestWhatWaitsForItself(t *testing.T) {
+	deadline := func(t *testing.T) context.Context {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		t.Cleanup(cancel)
+		return ctx
+	}
+	for _, c := range []struct {
+		name string
+		wait func(*testing.T, *Service) error
+	}{
+		{"a Publish of the same container in fill", func(t *testing.T, s *Service) (err error) {
+			_, _ = s.tables.Publish(t.Context(), func(*Table, *Table) error {
+				err = s.reload(deadline(t), strings.NewReader("18 b.example"))
+				return err
+			})
+			return err
+		}},
+		{"Container.Close in fill", func(t *testing.T, s *Service) (err error) {
+			_, _ = s.tables.Publish(t.Context(), func(*Table, *Table) error {
+				err = s.tables.Close(deadline(t))
+				return err
+			})
+			return err
+		}},
+		{"Pool.Close in fill", func(t *testing.T, s *Service) (err error) {
+			_, _ = s.tables.Publish(t.Context(), func(*Table, *Table) error {
+				err = s.pool.Close(deadline(t))
+				return err
+			})
+			return err
+		}},
+		{"Drain in a loop over Versions", func(t *testing.T, s *Service) (err error) {
+			for range s.tables.Versions(t.Context()) {
+				load(t, s, "18 b.example")
+				return s.pool.Drain(deadline(t))
+			}
+			return nil
+		}},
+		{"Close in a loop over Versions", func(t *testing.T, s *Service) error {
+			for range s.tables.Versions(t.Context()) {
+				return s.tables.Close(deadline(t))
+			}
+			return nil
+		}},
+		{"Close with an object that the caller holds", func(t *testing.T, s *Service) error {
+			defer s.tables.Release(s.tables.Acquire())
+			return s.tables.Close(deadline(t))
+		}},
+		{"Close with an idle Reader", func(t *testing.T, s *Service) error {
+			r := s.tables.NewReader()
+			defer r.Close()
+			r.Load()
+			return s.tables.Close(deadline(t))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := NewService()
+				load(t, s, "17 a.example")
+				if err := c.wait(t, s); !errors.Is(err, context.DeadlineExceeded) {
+					t.Errorf("it returns %v", err)
+				}
+				if err := s.shutdown(t.Context()); err != nil {
+					t.Errorf("later: %v", err)
+				}
+			})
+		})
+	}
+	t.Run("Drain and Close in reset", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			var pool *poolswap.Pool[Table, *Table]
+			var errs []error
+			pool = poolswap.NewPool(func() *Table { return new(Table) }, func(*Table) bool {
+				errs = append(errs, pool.Drain(deadline(t)), pool.Close(deadline(t)))
+				return true
+			})
+			s := &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
+			load(t, s, "17 a.example")
+			s.tables.Update(nil)
+			if len(errs) != 2 || !errors.Is(errs[0], context.DeadlineExceeded) || !errors.Is(errs[1], context.DeadlineExceeded) {
+				t.Errorf("they return %v", errs)
+			}
+		})
+	})
+}
