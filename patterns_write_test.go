@@ -300,7 +300,7 @@ func TestAnIndexNeverGoesBack(t *testing.T) {
 
 func TestAShutdownSaysWhoHoldsWhat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := NewService()
+		s := newBubbled(emptied)
 		load(t, s, "17 a.example")
 		version := s.tables.Version()
 		forgotten := s.tables.Acquire()
@@ -364,4 +364,19 @@ func TestAMappingStaysUntilItsLastReaderIsDone(t *testing.T) {
 			}
 		})
 	}
+}
+
+// newBubbled returns a Service for a bubble of synctest in which something waits
+// for objects. Its pool has a Discard, so no object of it goes to a sync.Pool:
+// when the garbage collector took it from there, the runtime would wake what
+// waits from outside of the bubble, which ends the process.
+func newBubbled(reset func(*Table) bool) *Service {
+	pool := poolswap.NewPoolWithOptions(func() *Table { return new(Table) }, reset,
+		poolswap.Options[Table]{Discard: func(*Table) {}})
+	return &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
+}
+
+func emptied(t *Table) bool {
+	t.rows, t.names = t.rows[:0], t.names[:0]
+	return true
 }
