@@ -159,7 +159,7 @@ func (h *History) keepUncounted(number uint64) {
 
 func TestAHistoryPagesAndRollsBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newBubbled(emptied)
+		s := NewService()
 		h := &History{tables: s.tables, limit: 2}
 		go h.follow(t.Context())
 		publish := func(source string) uint64 {
@@ -276,7 +276,7 @@ func TestWhatWaitsForItself(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newBubbled(emptied)
+				s := NewService()
 				load(t, s, "17 a.example")
 				if err := c.wait(t, s); !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("it returns %v", err)
@@ -291,10 +291,11 @@ func TestWhatWaitsForItself(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			var s *Service
 			var errs []error
-			s = newBubbled(func(*Table) bool {
+			pool := poolswap.NewPool(func() *Table { return new(Table) }, func(*Table) bool {
 				errs = append(errs, s.pool.Drain(deadline(t)), s.pool.Close(deadline(t)))
 				return true
 			})
+			s = &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
 			load(t, s, "17 a.example")
 			s.tables.Update(nil)
 			if len(errs) != 2 || !errors.Is(errs[0], context.DeadlineExceeded) || !errors.Is(errs[1], context.DeadlineExceeded) {

@@ -298,9 +298,71 @@ func TestAnIndexNeverGoesBack(t *testing.T) {
 	}
 }
 
+// At the limit a reload says who holds what, and the source is not read.
+func TestAReloadAtTheLimitSaysWhatIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLimited()
+		load(t, s, "17 a.example")
+		first := s.tables.Version()
+		slow := s.tables.Acquire()
+		load(t, s, "17 b.example")
+
+		source := strings.NewReader("17 c.example")
+		err := s.reloadWithin(t.Context(), source)
+		var held *poolswap.HeldError
+		if !errors.Is(err, errSkipped) || !errors.Is(err, poolswap.ErrLimit) || !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &held) {
+			t.Fatalf("the reload returns %v", err)
+		}
+		if held.Objects != 1 || held.References != 1 || len(held.Versions) != 1 || held.Versions[0] != first || held.Current != 1 || held.Longest < 10*time.Second {
+			t.Errorf("the error says %+v", held)
+		}
+		if source.Len() != len("17 c.example") {
+			t.Error("the source was read")
+		}
+		s.tables.Release(slow)
+		if err := s.reloadWithin(t.Context(), source); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A reader that holds an old version and waits for a new one keeps a publisher
+// from what it waits for, where MaxLive leaves no room.
+func TestHoldingAnOldVersionAtTheLimitKeepsTheNextOneAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLimited()
+		load(t, s, "17 a.example")
+		base := s.tables.Acquire()
+		ctx, cancel := context.WithCancel(t.Context())
+		seen, done := 0, make(chan struct{})
+		go func() {
+			defer close(done)
+			for range s.tables.Versions(ctx) {
+				seen++
+			}
+		}()
+		synctest.Wait() // until it waits for the second version
+		for range 3 {
+			_ = s.reloadWithin(ctx, strings.NewReader("17 b.example"))
+		}
+		synctest.Wait()
+		if seen != 2 {
+			t.Errorf("the reader saw %d versions, want the one that it holds and one more", seen)
+		}
+		s.tables.Release(base)
+		load(t, s, "17 c.example")
+		synctest.Wait()
+		if seen != 3 {
+			t.Errorf("after its Release the reader saw %d versions, want 3", seen)
+		}
+		cancel()
+		<-done
+	})
+}
+
 func TestAShutdownSaysWhoHoldsWhat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newBubbled(emptied)
+		s := NewService()
 		load(t, s, "17 a.example")
 		version := s.tables.Version()
 		forgotten := s.tables.Acquire()
@@ -364,19 +426,4 @@ func TestAMappingStaysUntilItsLastReaderIsDone(t *testing.T) {
 			}
 		})
 	}
-}
-
-// newBubbled returns a Service for a bubble of synctest in which something waits
-// for objects. Its pool has a Discard, so no object of it goes to a sync.Pool:
-// when the garbage collector took it from there, the runtime would wake what
-// waits from outside of the bubble, which ends the process.
-func newBubbled(reset func(*Table) bool) *Service {
-	pool := poolswap.NewPoolWithOptions(func() *Table { return new(Table) }, reset,
-		poolswap.Options[Table]{Discard: func(*Table) {}})
-	return &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
-}
-
-func emptied(t *Table) bool {
-	t.rows, t.names = t.rows[:0], t.names[:0]
-	return true
 }
