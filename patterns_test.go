@@ -16,9 +16,9 @@ import (
 )
 
 // What docs/patterns.md calls wrong is shown here to be wrong, and what it
-// calls right to be right under the same circumstances. patterns_write_test.go
-// and patterns_versions_test.go do the same for what replaces a table and for
-// what follows the versions.
+// calls right to be right under the same circumstances. The other
+// patterns files do the same: _write for what replaces a table, _versions for
+// what follows the versions, _operation for limits and ends.
 
 // lookupWithoutCopy is the wrong lookup.
 func (s *Service) lookupWithoutCopy(key uint32) []byte {
