@@ -14,11 +14,13 @@ const NoSpares = -1
 type Options[T any] struct {
 	// Spares is how many clean objects the pool keeps for as long as it
 	// lives, garbage collections or not: 0 stands for DefaultSpares, NoSpares
-	// for none. Each costs the memory of one filled and reset object: a pool
-	// for a table of 200 MiB holds up to 400 MiB beside the current table.
-	// Free objects beyond the spares go to a sync.Pool, which the next two
-	// collections empty, or, with NoSpares, Discard or MaxLive, are discarded
-	// at once.
+	// for none. One for each object that is filled at a time, and one for each
+	// old version that readers hold at a time, are enough for updates without
+	// a call of the factory. Each costs the memory of one filled and reset
+	// object: a pool for a table of 200 MiB holds up to 400 MiB beside the
+	// current table. Free objects beyond the spares go to a sync.Pool, which
+	// the next two collections empty, or, with NoSpares, Discard or MaxLive,
+	// are discarded at once.
 	Spares int
 
 	// Discard, if not nil, is called once for each object that leaves the
@@ -32,9 +34,16 @@ type Options[T any] struct {
 	Discard func(*T)
 
 	// MaxLive, if not 0, bounds how many objects exist: when that many do
-	// and none is free, TryGet returns ErrLimit and Get panics. Objects that
-	// did not come from the pool count from their first Update on, but are
-	// never refused. Lost ones do not count any more (see Stats.Lost).
+	// and none is free, Publish waits, TryGet returns ErrLimit and Get panics.
+	// Objects that did not come from the pool count from their first Update
+	// on, but are never refused. Lost ones do not count any more (see
+	// Stats.Lost).
+	//
+	// It takes one object for what is current in each container, one for each
+	// fill that is to run at a time, and one for each old version that readers
+	// still hold. One container with one publisher needs 2, or 3 to let one
+	// old version be held while the next is filled. With 1, nothing can be
+	// published while an object is current.
 	MaxLive int
 
 	// Portable makes the pool count with atomic instructions even where it
