@@ -21,10 +21,11 @@
 //	defer tables.Release(t)
 //	use(t.rows)
 //
-//	// A writer, now and then:
-//	next := tables.GetNew()
-//	next.rows = load(next.rows)
-//	tables.Update(next) // the old table returns to the pool after its last reader
+//	// A writer, now and then; writers take turns:
+//	version, err := tables.Publish(ctx, func(next, current *Table) (err error) {
+//		next.rows, err = load(next.rows)
+//		return err // unless it is nil, next goes back and current stays
+//	}) // the old table returns to the pool after its last reader
 //
 // NewContainer infers the type parameters. A declaration names both:
 //
@@ -50,19 +51,21 @@
 //
 // An object has one owner at a time, and only its owner writes to it:
 //
-//  1. [Pool.Get] and [Container.GetNew] give an object to the caller alone.
-//  2. [Container.Update] takes it, from the moment it is called: the object is
-//     current and shared, and no goroutine writes to it. An object that did not
-//     come from the pool, such as a composite literal, becomes the pool's with
-//     its first Update.
-//  3. [Container.Acquire] lends the current object for reading. Each Acquire
-//     needs one Release, on any goroutine. After it the reader keeps no pointer
-//     into the object: not to it, nor to a slice, string or map that lives in
-//     it.
+//  1. [Container.Publish] gives next to fill, which owns it until it returns,
+//     and lends it current for reading. [Pool.Get] and [Container.GetNew] give
+//     an object to the caller alone.
+//  2. A published object is current and shared, and no goroutine writes to it.
+//     [Container.Update] takes its object from the moment it is called. An
+//     object that did not come from the pool, such as a composite literal,
+//     becomes the pool's with its first Update.
+//  3. [Container.Acquire] lends the current object for reading, and
+//     [Container.Retain] lends one that is held once more. Each needs one
+//     Release, on any goroutine. After it the reader keeps no pointer into the
+//     object: not to it, nor to a slice, string or map that lives in it.
 //  4. [Pool.Release] and [Container.Release] take back an object from Get that
-//     the caller does not publish.
+//     the caller does not publish. Publish gives back next itself.
 //  5. The pool owns the rest. When an object has been replaced and its last
-//     reader has released it, reset empties it, and a later Get returns it.
+//     reader has released it, reset empties it, and a later writer gets it.
 //
 // If an operation can see that a rule was broken, it panics; the text names
 // the operation, the type, the object, its counts and the likely cause.
@@ -72,6 +75,30 @@
 // A resource that is opened rather than filled fits too: the factory makes an
 // empty wrapper, the writer opens into it, reset closes it. docs/patterns.md
 // shows this and more, the wrong way beside the right one.
+//
+// # Which write to choose
+//
+//   - [Container.Publish]: nearly always. It gives back what it does not
+//     publish, also if fill panics; it loses no other publisher's work; it can
+//     wait for an object under [Options.MaxLive]; and it returns the version.
+//   - [Container.GetNew] and [Container.Update]: for one writer, whose object
+//     is not filled within one function, and for objects that did not come from
+//     the pool. Update takes no turn and does not look what it replaces.
+//     Update(nil) empties the container.
+//
+// # Versions, waiting, and the end
+//
+// Each publication has a number: [Container.Version] is that of the current
+// object, [Container.VersionOf] that of an object that the caller holds. Use it
+// as the key of a cache; the address of an object is used again.
+// [Container.Wait], [Container.Changed] and [Container.Versions] wait for the
+// next publication.
+//
+// [Pool.Drain] waits until what was replaced is back. [Container.Close] and
+// [Pool.Close] end a container or all of a pool, and wait as well. If their
+// context ends first, a [HeldError] says what is still held. A call of Publish,
+// Drain or Close that waits for what its own goroutine holds waits until its
+// context ends; docs/patterns.md lists the cases.
 //
 // # Which read to choose
 //
@@ -85,9 +112,10 @@
 //
 // # Promises
 //
-// Acquire and Load are lock-free: they repeat only because an Update took
+// Acquire and Load are lock-free: they repeat only because a publication took
 // effect in between. Release is wait-free, except for the Release that drains a
-// replaced object, which is lock-free. Update never waits for readers.
+// replaced object, which is lock-free. Update never waits for readers; Publish
+// does only under [Options.MaxLive].
 //
 // No read allocates, and no read runs the pool's functions. While nothing is
 // replaced, no read writes a cache line that another processor writes, so reads
@@ -99,7 +127,8 @@
 // collections), what readers and writers hold, and, until the next collections,
 // free objects beyond the spares.
 //
-// An Update synchronizes before every Acquire and Load that returns its object.
+// A publication synchronizes before every Acquire and Load that returns its
+// object, and before every call that returns its version.
 // A Release synchronizes before the reset of the object and the Get that
 // returns it next.
 //
@@ -119,9 +148,10 @@
 //
 // # When something is wrong
 //
-// [Pool.Stats] shows where all objects are. If Retired grows, readers hold old
-// objects too long, or a Release is forgotten. Leaked counts forgotten Releases
-// that the garbage collector found, after the object was replaced.
+// [Pool.Stats] shows where all objects are. If Retired or OldestRetired grows,
+// readers hold old objects too long, or a Release is forgotten. Held counts the
+// references to current objects as well. Leaked counts forgotten Releases that
+// the garbage collector found, after the object was replaced.
 // [Options.Report] receives leaks, over-releases and panics of reset.
 // [Pool.Refs] returns the references to one object, for tests.
 package poolswap
