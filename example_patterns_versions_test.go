@@ -31,7 +31,7 @@ func Example_firstLoad() {
 
 func (s *Service) feed(ctx context.Context, send func(version uint64, rows int)) {
 	for version, t := range s.tables.Versions(ctx) {
-		send(version, len(t.rows)) // t is held until the next iteration
+		send(version, len(t.rows)) // t is held for this body alone
 	}
 }
 
