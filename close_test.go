@@ -52,7 +52,7 @@ func TestDrainWaitsForWhatWasReplacedBefore(t *testing.T) {
 		if e.Op != "Drain" || e.Objects != 1 || e.References != 1 || !slices.Equal(e.Versions, []uint64{first}) || e.Longest != 2*time.Second {
 			t.Errorf("%+v", e)
 		}
-		const want = "poolswap: Drain waited for objects of type *poolswap_test.table: 1 replaced, with 1 references, of versions [1], for up to 2s: context deadline exceeded"
+		const want = "poolswap: Drain: context deadline exceeded; held after they were replaced: 1 (references: 1, versions: [1], longest: 2s) [*poolswap_test.table]"
 		if e.Error() != want {
 			t.Errorf("text\n got: %s\nwant: %s", e, want)
 		}
@@ -248,7 +248,7 @@ func TestAClosedPool(t *testing.T) {
 		if e.Op != "Close" || e.Objects != 1 || e.References != 1 || e.Private != 1 {
 			t.Errorf("%+v", e)
 		}
-		const want = "poolswap: Close waited for objects of type *poolswap_test.table: 1 replaced, with 1 references, of versions [3], for up to 1s; 1 with writers: context deadline exceeded"
+		const want = "poolswap: Close: context deadline exceeded; held after they were replaced: 1 (references: 1, versions: [3], longest: 1s); with writers: 1 [*poolswap_test.table]"
 		if e.Error() != want {
 			t.Errorf("text\n got: %s\nwant: %s", e, want)
 		}
@@ -358,7 +358,7 @@ func TestPublishWaitsForAnObjectAtTheLimit(t *testing.T) {
 		if e.Current != 2 || e.Objects != 0 || time.Since(begun) != time.Hour {
 			t.Errorf("%+v after %v", e, time.Since(begun))
 		}
-		const want = "poolswap: Publish waited for objects of type *poolswap_test.table: 2 current: poolswap: the pool's limit of live objects is reached"
+		const want = "poolswap: Publish: poolswap: the pool's limit of live objects is reached; current: 2 [*poolswap_test.table]"
 		if e.Error() != want {
 			t.Errorf("text\n got: %s\nwant: %s", e, want)
 		}

@@ -8,8 +8,8 @@ import (
 
 // Container holds the current object of its kind and replaces it under full
 // read load. Readers Acquire and Release it and never wait. A writer fills an
-// object from the pool and publishes it with Update. The old object returns to
-// the pool when its last reader releases it.
+// object from the pool and publishes it: with Publish, or with GetNew and Update.
+// The old object returns to the pool when its last reader releases it.
 //
 // Declare one with both type parameters; the second is always *T:
 //
@@ -23,15 +23,17 @@ import (
 // replaced now and then. For a value that is cheap to allocate an
 // atomic.Pointer is simpler and reads faster.
 //
-// Acquire is lock-free: it repeats only because an Update took effect in
+// Acquire is lock-free: it repeats only because a publication took effect in
 // between. Release is wait-free, except for the one that drains a replaced
 // object, which is lock-free: it hands the object over with a compare-and-swap.
 // A read allocates nothing and, while no update comes between, writes no cache
 // line that another processor writes.
 //
-// In the terms of the Go memory model, an Update synchronizes before every
-// Acquire and Load that returns its object, and the Release of an object
-// synchronizes before its reset and its next use.
+// In the terms of the Go memory model, a publication synchronizes before every
+// Acquire and Load that returns its object, every Wait that returns its version
+// and every publication of the container that comes after it; the Release of an
+// object synchronizes before its reset, its next use, and the return of a Drain
+// or Close that waited for it.
 type Container[T any, P Object[T]] struct {
 	slot refcount.Slot
 	pool *Pool[T, P]
@@ -42,7 +44,8 @@ type Container[T any, P Object[T]] struct {
 
 // NewContainer returns a container whose current object is init, which need
 // not come from the pool: a composite literal will do. With a nil init it is
-// NewEmptyContainer. It panics if pool is nil or zero, and where Update would.
+// NewEmptyContainer. It panics if pool is nil, zero or closed, and where Update
+// would.
 func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P] {
 	c := newContainer("NewContainer", pool)
 	if init != nil {
@@ -52,7 +55,8 @@ func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P
 }
 
 // NewEmptyContainer returns a container without a current object: Acquire
-// returns nil until the first Update. It panics if pool is nil or zero.
+// returns nil until the first publication. It panics if pool is nil, zero or
+// closed.
 func NewEmptyContainer[T any, P Object[T]](pool *Pool[T, P]) *Container[T, P] {
 	return newContainer("NewEmptyContainer", pool)
 }
@@ -124,14 +128,17 @@ func (c *Container[T, P]) GetNew() *T {
 // it; if no reader holds it, reset runs here, before Update returns.
 // Update(nil) empties the container. Update never waits for readers.
 //
+// [Container.Publish] is the better way if the new content is built on the old, if
+// there can be two writers, if filling can fail, or if objects are few.
+//
 // It panics, naming the operation and the likely cause, if obj is current here
-// or in another container, is in the pool, has been replaced and is still
-// held, belongs to another pool, or is a copy; the container is then as it was.
-// It can also panic after obj became current: reset or Discard of the old
-// object may panic, and so does Update itself, without Options.Report, if the
-// old object was released more often than it was acquired. So ownership of obj
-// passes with the call, not with its return: do not release obj after Update,
-// whether Update returned or panicked.
+// or in another container, is in the pool, has been replaced and is still held,
+// belongs to another pool, or is a copy, or if the container is closed; the
+// container is then as it was, and obj is still the caller's. It can also panic
+// after obj became current: reset or Discard of the old object may panic, and so
+// does Update itself, without Options.Report, if the old object was released
+// more often than it was acquired. Then, as when Update returns, obj is not the
+// caller's any more and must not be released.
 func (c *Container[T, P]) Update(obj *T) {
 	c.slot.Update(engineObject(obj, c.slot.Offset()))
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/poolswap/poolswap/internal/refcount"
 )
 
-// ErrLimit is what TryGet returns if Options.MaxLive objects exist and none is
-// free: readers still hold the old ones (Stats.Retired), or one is being reset
+// ErrLimit is what TryGet returns, and a [HeldError] of Publish matches, if
+// Options.MaxLive objects exist and none is free: readers still hold the old ones (Stats.Retired), or one is being reset
 // or discarded (Stats.Resetting). Try again later.
 var ErrLimit = refcount.ErrLimit
 
-// ErrClosed is returned by what was called or was waiting when a container or
-// its pool was closed.
+// ErrClosed is what Publish, Wait and TryGet return once the container or the
+// pool is closed, also if they were waiting then. Get, NewContainer and Update of
+// an object have no error to return and panic.
 var ErrClosed = refcount.ErrClosed
 
 // ErrConflict is what Publish returns if an Update, Update(nil) included, took
@@ -22,7 +23,8 @@ var ErrClosed = refcount.ErrClosed
 // to run again, with the new current object.
 var ErrConflict = refcount.ErrConflict
 
-// ErrOverReleased is what an [OverRelease] matches, as in errors.Is.
+// ErrOverReleased is what an [OverRelease] matches, in errors.Is. Without
+// Options.Report, Publish and Close return one.
 var ErrOverReleased = errors.New("poolswap: released more often than acquired")
 
 // HeldError is what Drain, Close and Publish return if what they waited for did
@@ -31,17 +33,18 @@ var ErrOverReleased = errors.New("poolswap: released more often than acquired")
 type HeldError struct {
 	Op         string        // what waited: "Drain", "Close" or "Publish"
 	Type       string        // of the objects
-	Objects    int           // that were replaced or given back and have not come back
-	References int           // to them that are not released
-	Versions   []uint64      // of them, ascending
+	Objects    int           // that were replaced and that readers still hold
+	References int           // to those
+	Versions   []uint64      // of those, ascending
+	Longest    time.Duration // since the first of those was replaced
+	Resetting  int           // objects that are free and await their reset or Discard, or are in it
 	Private    int           // objects that writers own: from Get, or in fill
-	Current    int           // objects that are current, for a Publish under Options.MaxLive
-	Filling    bool          // a Publish of the container that is closed is in fill
-	Longest    time.Duration // since the first of them was replaced or given back
+	Current    int           // objects that are current; for a Publish under Options.MaxLive
+	Filling    bool          // a Publish of the container that is being closed is in fill
 	Err        error         // what ended the wait
 }
 
-// Error says what was waited for.
+// Error says what ended the wait, and what is in the way.
 func (e *HeldError) Error() string { return (*refcount.HeldError)(e).Error() }
 
 // Unwrap returns Err.

@@ -260,7 +260,7 @@ func ExampleHeldError_Error() {
 	names.Publish(context.Background(), add("ada"))
 	_, err := names.Publish(context.Background(), add("grace"))
 	fmt.Println(err)
-	// Output: poolswap: Publish waited for objects of type *poolswap_test.Names: 1 current: poolswap: the pool's limit of live objects is reached
+	// Output: poolswap: Publish: poolswap: the pool's limit of live objects is reached; current: 1 [*poolswap_test.Names]
 }
 
 func ExampleHeldError_Unwrap() {

@@ -27,8 +27,9 @@ type Options[T any] struct {
 	// pool for good: refused by reset, beyond the spares, or trimmed. It is
 	// the place to close a file or unmap memory. It runs on the goroutine of
 	// a writer or of the sweeper, never on a reader and with no lock held,
-	// after reset if there is one: what reset closes is closed already. It is
-	// not called for an object that is lost (see Stats.Lost) or that the
+	// after reset if there is one: what reset closes is closed already. A
+	// spare is not discarded and keeps its file open, so close it in reset, or
+	// set NoSpares. Discard is not called for an object that is lost (see Stats.Lost) or that the
 	// garbage collector took (see Stats.Collected): a forgotten Release leaks
 	// what such an object owns.
 	Discard func(*T)
@@ -61,6 +62,6 @@ type Options[T any] struct {
 	// process, like any panic that is not recovered; with one, it is recovered
 	// and reported. On the goroutine of a caller it is never recovered.
 	// Without a Report, the writer or reader that finds an over-release
-	// panics; with one, it goes on.
+	// panics, but for Publish and Close, which return it; with one, it goes on.
 	Report func(error)
 }

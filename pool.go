@@ -8,15 +8,16 @@ import (
 	"github.com/poolswap/poolswap/internal/refcount"
 )
 
-// Pool holds objects for reuse: a writer takes one with Get, fills it and
-// publishes it with [Container.Update]; it comes back by itself when it has
-// been replaced and its last reader has released it.
+// Pool holds objects for reuse: [Container.Publish] takes one, has it filled and
+// makes it current; it comes back by itself when it has been replaced and its
+// last reader has released it. Get and [Container.Update] are the two halves of
+// that, for a writer that needs them apart.
 //
 // The pool owns free objects and those that are current or still held. Get
 // passes ownership of an object to the caller, until Update or Release passes
 // it on. The factory and reset functions, and the hooks in [Options], run with
 // no lock held: the factory on the goroutine that calls Get; reset on a writer
-// (in Get, Update, or Release of an object that was not published) or on the
+// (in Get, Publish, Update, or Release of an object that was not published) or on the
 // sweeper, a goroutine that runs only while objects that readers drained await
 // their reset. Readers never run them.
 //

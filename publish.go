@@ -17,9 +17,9 @@ import (
 //
 // Publishers of one container take turns, so fill builds on what the one before
 // it published. Publish waits for its turn and, under Options.MaxLive, for an
-// object, until ctx ends, and never for readers otherwise. A ctx that has ended
-// makes it return before fill; one that ends during fill does not prevent the
-// publication. fill runs at most once.
+// object, until ctx ends, and never for readers otherwise. With a ctx that has
+// ended it returns ctx's error and fill is not called; one that ends during fill
+// does not prevent the publication. fill runs at most once.
 //
 // If fill returns an error, panics or calls runtime.Goexit, next is given back
 // to the pool, the turn passes on, and the container is as it was. Publish
@@ -38,8 +38,12 @@ import (
 // passes through Publish, after the publication.
 //
 // It panics if ctx or fill is nil, or if fill itself publishes or releases next
-// or overwrites its Ref. A Publish of the same container inside fill waits for
-// itself until its ctx ends, and so do Close and Drain.
+// or overwrites its Ref. A Publish or Close of the same container inside fill
+// waits for itself until its ctx ends.
+//
+// ctx bounds the waits alone; a fill that has to end takes a ctx of its own. Once
+// Publish has returned, next may have been replaced: what is to be reported of
+// it is copied inside fill.
 func (c *Container[T, P]) Publish(ctx context.Context, fill func(next, current *T) error) (version uint64, err error) {
 	if fill == nil {
 		panic("poolswap: Publish with a nil fill")
@@ -63,8 +67,8 @@ func (c *Container[T, P]) Version() uint64 { return c.slot.Version() }
 // VersionOf returns the version of obj, which the caller holds, from Acquire or
 // a [Reader]. Of an object that the caller owns, from Get or as next in Publish,
 // it is the version under which the object was last current, and 0 if it never
-// was, or if it was given back unpublished since: its content may be half
-// filled. VersionOf(nil) is 0.
+// was, or if it was given back unpublished or discarded since: its content may
+// be half filled. VersionOf(nil) is 0.
 //
 // It panics if obj is in the pool, belongs to another pool or is a copy. An
 // object that was released and is in use again cannot be told from one that is
@@ -74,10 +78,11 @@ func (c *Container[T, P]) VersionOf(obj *T) uint64 {
 }
 
 // Changed returns a channel for a select: it is closed if the current version is
-// above after, and otherwise at the next publication or when the container
-// closes. Emptying the container closes no channel. One channel serves all who
+// above after or the container is closed, and otherwise at the next publication
+// or when the container closes. Emptying the container closes no channel. One channel serves all who
 // ask between two publications; a publication that nobody waits for costs one
-// load. To wait in a loop, use [Container.Wait], which cannot miss a version.
+// load. In a loop call [Container.Wait] as well: it returns the version, and
+// ErrClosed, after which Changed would make the loop spin.
 func (c *Container[T, P]) Changed(after uint64) <-chan struct{} { return c.slot.Changed(after) }
 
 // Wait returns a version above after that was current during the call, at once
@@ -91,7 +96,8 @@ func (c *Container[T, P]) Changed(after uint64) <-chan struct{} { return c.slot.
 //		use(version)
 //	}
 //
-// Versions between two calls may go unseen. It panics if ctx is nil.
+// Versions between two calls may go unseen. Wait(ctx, c.Version()) waits for the
+// next version or for Close. It panics if ctx is nil.
 func (c *Container[T, P]) Wait(ctx context.Context, after uint64) (uint64, error) {
 	return c.slot.Wait(ctx, after)
 }
@@ -135,9 +141,10 @@ func (c *Container[T, P]) Retain(obj *T) *T {
 }
 
 // Close empties the container for good and waits until everything that it
-// published is back in the pool or discarded. From its beginning on, Acquire
-// returns nil, Publish, Wait and Versions end with ErrClosed, and Update of an
-// object panics. A fill that is running still ends; its object is given back.
+// published is back in the pool or discarded. From its beginning on, Acquire and
+// Load return nil, Publish and Wait return ErrClosed, Versions ends, and Update
+// of an object panics. A fill that is running still ends; its object is given
+// back. At the end of a program close the pool, which closes its containers.
 //
 // If ctx ends first, Close returns a *HeldError that says what is still held;
 // the container stays closed and Close can be called again. Close is idempotent
@@ -154,14 +161,18 @@ func (c *Container[T, P]) Close(ctx context.Context) error {
 // Drain waits until every object that was replaced before the call is no longer
 // held, and is reset or discarded. Objects that are replaced later are not
 // waited for. If ctx ends first, it returns a *HeldError that says what is held.
-// What is said of waiting for itself at [Container.Close] holds here too.
+//
+// A Drain in reset or Discard waits for itself, and so does one on a goroutine
+// that holds an object that was replaced, as fill and the body of a Versions loop
+// can. Each look costs time in proportion to the live objects, one look for each
+// object that comes back. It panics if ctx is nil.
 func (p *Pool[T, P]) Drain(ctx context.Context) error {
 	return public(p.engine.Drain(ctx))
 }
 
 // Close closes every container of the pool, waits until all objects are back,
-// and discards them. From its beginning on, Get panics, TryGet and Publish
-// return ErrClosed, and an object that is released unpublished is discarded.
+// and discards them. From its beginning on, Get and NewContainer panic, TryGet
+// and Publish return ErrClosed, and an object that comes back is discarded.
 //
 // It waits for references, for objects that writers own, and for reset and
 // Discard. It does not wait for lost objects (see Stats.Lost), nor for what was
@@ -170,7 +181,8 @@ func (p *Pool[T, P]) Drain(ctx context.Context) error {
 //
 // If ctx ends first, Close returns a *HeldError; the pool stays closed and Close
 // can be called again. It is idempotent and safe for concurrent use. What is
-// said of waiting for itself at [Container.Close] holds here too.
+// said at [Container.Close] of an over-release and of waiting for itself holds
+// here too. It panics if ctx is nil.
 func (p *Pool[T, P]) Close(ctx context.Context) error {
 	return public(p.engine.Close(ctx))
 }

@@ -9,6 +9,12 @@
 //	pool.go      Pool and Slot: what a pool and a container are in here
 //	read.go      Acquire and Release, and their assembly in read_amd64.s
 //	write.go     Update: publish, swap, retire, reclaim
+//	publish.go   Publish: the turn, fill, and what it takes back
+//	wakeup.go    how goroutines wait for a change without a lock
+//	wait.go      versions, and waiting for one
+//	leaving.go   objects on their way back, and waiting for them
+//	close.go     the end of containers and pools
+//	errors.go    errors, and who holds what
 //	get.go       Get: a free object, a new one, an adopted one
 //	recycle.go   reset, keep or drop; the sweeper
 //	freelist.go  clean objects and objects that need their reset

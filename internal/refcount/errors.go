@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -22,36 +21,32 @@ type HeldError struct {
 	Objects    int
 	References int
 	Versions   []uint64
+	Longest    time.Duration
+	Resetting  int
 	Private    int
 	Current    int
 	Filling    bool
-	Longest    time.Duration
 	Err        error
 }
 
-// Error says what op waited for.
+// Error says what ended the wait, and what is in the way.
 func (e *HeldError) Error() string {
-	var what []string
-	if n := e.Objects; n > 0 {
-		held := fmt.Sprintf("%d replaced, with %d references", n, e.References)
-		if len(e.Versions) > 0 {
-			held += fmt.Sprintf(", of versions %d", e.Versions)
+	text := fmt.Sprintf("poolswap: %s: %v", e.Op, e.Err)
+	if e.Objects > 0 {
+		text += fmt.Sprintf("; held after they were replaced: %d (references: %d, versions: %d, longest: %v)", e.Objects, e.References, e.Versions, e.Longest.Round(time.Millisecond))
+	}
+	for _, part := range []struct {
+		what string
+		n    int
+	}{{"awaiting reset or discard", e.Resetting}, {"with writers", e.Private}, {"current", e.Current}} {
+		if part.n > 0 {
+			text += fmt.Sprintf("; %s: %d", part.what, part.n)
 		}
-		what = append(what, held+fmt.Sprintf(", for up to %v", e.Longest.Round(time.Millisecond)))
-	}
-	if e.Private > 0 {
-		what = append(what, fmt.Sprintf("%d with writers", e.Private))
-	}
-	if e.Current > 0 {
-		what = append(what, fmt.Sprintf("%d current", e.Current))
 	}
 	if e.Filling {
-		what = append(what, "a Publish is in fill")
+		text += "; a Publish is in fill"
 	}
-	if len(what) == 0 {
-		what = append(what, "nothing any more")
-	}
-	return fmt.Sprintf("poolswap: %s waited for objects of type %s: %s: %v", e.Op, e.Type, strings.Join(what, "; "), e.Err)
+	return text + " [" + e.Type + "]"
 }
 
 // Unwrap returns what ended the wait.
@@ -64,17 +59,19 @@ func (p *Pool) held(op string, err error, wanted func(*entry) bool) *HeldError {
 	p.registry.each(func(obj *entry) bool {
 		switch {
 		case !wanted(obj):
-		case obj.mark != 0:
-			e.Objects++
-			e.References += max(0, obj.counters.Outstanding())
-			e.Longest = max(e.Longest, p.leftFor(obj.counters))
-			if version := obj.counters.Publication.Version.Load(); version != 0 {
-				e.Versions = append(e.Versions, version)
-			}
-		case obj.phase == live:
-			e.Current++
 		case obj.phase == private || obj.phase == unborn:
 			e.Private++
+		case obj.phase == free || obj.phase == discarded:
+			if obj.mark != 0 {
+				e.Resetting++
+			}
+		case obj.mark == 0:
+			e.Current++
+		default:
+			e.Objects++
+			e.References += max(0, obj.counters.Outstanding())
+			e.Versions = append(e.Versions, obj.counters.Publication.Version.Load())
+			e.Longest = max(e.Longest, p.leftFor(obj.counters))
 		}
 		return true
 	})

@@ -71,14 +71,14 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 		if next, err := p.Get(); err != ErrLimit {
 			return next, err
 		}
+		if _, closed := s.look(); closed {
+			return nil, ErrClosed
+		}
 		if p.allCurrent() {
 			return nil, p.held(op, ErrLimit, func(*entry) bool { return true })
 		}
 		if ended := seam.Wait(ctx, signal, s.closing); ended != nil {
 			return nil, p.held(op, fmt.Errorf("%w: %w", ErrLimit, ended), func(*entry) bool { return true })
-		}
-		if _, closed := s.look(); closed {
-			return nil, ErrClosed
 		}
 		if err := ctx.Err(); err != nil { // at the moment of the wake-up
 			return nil, err
