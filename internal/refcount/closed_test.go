@@ -1,0 +1,84 @@
+package refcount_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+)
+
+// endedContext returns a Context that has ended.
+func endedContext() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// TestPublishInAClosedContainerTakesNoObject: neither the factory nor reset run
+// for a publication that cannot be.
+func TestPublishInAClosedContainerTakesNoObject(t *testing.T) {
+	made := 0
+	pool := poolswap.NewPool(func() *table { made++; return new(table) }, nil)
+	c := poolswap.NewEmptyContainer(pool)
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	version, err := c.Publish(t.Context(), func(_, _ *table) error { panic("fill was called") })
+	if version != 0 || !errors.Is(err, poolswap.ErrClosed) || made != 0 {
+		t.Errorf("Publish returned %d and %v and made %d objects, want ErrClosed and none", version, err, made)
+	}
+}
+
+// TestPublishInAClosedContainerAtTheLimitSaysClosed: the limit is no matter of a
+// publication that cannot be.
+func TestPublishInAClosedContainerAtTheLimitSaysClosed(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{MaxLive: 1})
+	poolswap.NewContainer(pool, pool.Get())
+	c := poolswap.NewEmptyContainer(pool)
+	if err := c.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	version, err := c.Publish(t.Context(), func(_, _ *table) error { panic("fill was called") })
+	if version != 0 || !errors.Is(err, poolswap.ErrClosed) {
+		t.Errorf("Publish returned %d and %v, want ErrClosed", version, err)
+	}
+}
+
+// TestAClosedPoolDiscardsWhatComesBack: no object goes where only the garbage
+// collector removes it.
+func TestAClosedPoolDiscardsWhatComesBack(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{})
+	obj := pool.Get()
+	held := new(poolswap.HeldError)
+	if err := pool.Close(endedContext()); !errors.As(err, &held) || held.Private != 1 {
+		t.Fatalf("Close with an object in hand returned %v", err)
+	}
+	pool.Release(obj)
+	if s := pool.Stats(); s.Discarded != 1 || s.Live != 0 {
+		t.Errorf("an object came back to a closed pool: %d discarded, %d live", s.Discarded, s.Live)
+	}
+}
+
+// TestPublishAtTheLimitDoesNotCountLostObjects: a lost object counts towards no
+// limit, so Publish does not wait for it.
+func TestPublishAtTheLimitDoesNotCountLostObjects(t *testing.T) {
+	pool := poolswap.NewPoolWithOptions(
+		func() *table { return new(table) },
+		func(*table) bool { panic("reset") },
+		poolswap.Options[table]{MaxLive: 1})
+	c := poolswap.NewContainer(pool, pool.Get())
+	lost := c.Acquire() // keeps the object from the collector
+	c.Release(lost)
+	func() {
+		defer func() { _ = recover() }()
+		c.Update(nil)
+	}()
+	c.Update(pool.Get())
+	_, err := c.Publish(t.Context(), func(_, _ *table) error { panic("fill was called") })
+	held := new(poolswap.HeldError)
+	if !errors.As(err, &held) || held.Objects != 0 || held.Current != 1 {
+		t.Errorf("Publish returned %v, want a HeldError with one current object and no other", err)
+	}
+	pool.Refs(lost)
+}
