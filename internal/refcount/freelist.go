@@ -117,6 +117,13 @@ func (l *freeList) isCreating() bool {
 	return l.creating > 0
 }
 
+// isClosed reports whether the pool is closed.
+func (l *freeList) isClosed() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.closed
+}
+
 // popDirty returns an object that needs its reset, or nil. Ownership passes to
 // the caller, who resets it or lets it be lost.
 func (l *freeList) popDirty() *Object {

@@ -60,6 +60,7 @@ func (p *Pool) leftFor(counters *stripe.Counters) time.Duration {
 // getWithin is Get that waits at the limit, until ctx ends or s closes.
 func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 	const op = "Publish"
+	counts := func(e *entry) bool { return e.phase != lost } // towards the limit
 	p := s.pool
 	next, err := p.Get()
 	if err != ErrLimit {
@@ -75,10 +76,10 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 			return nil, ErrClosed
 		}
 		if p.allCurrent() {
-			return nil, p.held(op, ErrLimit, func(*entry) bool { return true })
+			return nil, p.held(op, ErrLimit, counts)
 		}
 		if ended := seam.Wait(ctx, signal, s.closing); ended != nil {
-			return nil, p.held(op, fmt.Errorf("%w: %w", ErrLimit, ended), func(*entry) bool { return true })
+			return nil, p.held(op, fmt.Errorf("%w: %w", ErrLimit, ended), counts)
 		}
 		if err := ctx.Err(); err != nil { // at the moment of the wake-up
 			return nil, err

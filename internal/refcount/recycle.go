@@ -80,8 +80,9 @@ func (p *Pool) keep(obj *Object) {
 	// leaves it to the collector; then the cleanup settles the stats. Objects
 	// that the user wants discarded, or that count towards a limit, do not go
 	// there: they must not vanish without Discard, or stay where Get cannot
-	// find them.
-	case p.Discard == nil && p.MaxLive == 0 && p.free.limit > 0:
+	// find them. Nor do those of a closed pool, which has no Get any more. One
+	// that Close overtakes between the look and the Put is the collector's.
+	case p.Discard == nil && p.MaxLive == 0 && p.free.limit > 0 && !p.free.isClosed():
 		counters := obj.counters.Load()
 		arrives(counters, counters.Publication.Leaving.Load())
 		p.overflow.Put(obj) // (K2)

@@ -93,7 +93,7 @@ func (t *Turn) Take(ctx context.Context, signal *Signal) (taken bool, err error)
 		words = append(words, unsafe.Pointer(signal))
 	}
 	m.Await(func() bool { return t.held.Load() == 0 || signal.hasFired() }, func() {
-		taken = t.held.CompareAndSwap(0, 1)
+		taken = !signal.hasFired() && t.held.CompareAndSwap(0, 1)
 	}, words...)
 	return taken, nil
 }

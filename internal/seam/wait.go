@@ -28,8 +28,14 @@ type turn struct {
 }
 
 // take returns true with the turn. It returns false if other was closed first,
-// with an error if ctx ended first. other may be nil.
+// also where the turn is free, and with an error if ctx ended first. other may be
+// nil.
 func (t *turn) take(ctx context.Context, other <-chan struct{}) (taken bool, err error) {
+	select {
+	case <-other:
+		return false, nil
+	default:
+	}
 	t.mu.Lock()
 	if !t.taken {
 		t.taken = true
