@@ -15,6 +15,9 @@ func (m *machine) newContainer() bool {
 			return false
 		}
 	}
+	if m.awaited(c) {
+		return false
+	}
 	if m.now[c] != nil {
 		m.updateTwin(c, nil)
 	}
@@ -31,10 +34,18 @@ func (m *machine) newContainer() bool {
 	}
 	var made *poolswap.Container[record, *record]
 	out := m.write(func() { made = poolswap.NewContainer(m.pool, obj) })
-	want := m.model.update(c, w)
+	want := verdict{text: []string{"poolswap: NewContainer with a closed Pool"}}
+	if !m.poolClosed {
+		home, closed, published := m.homes[c], m.closed[c], m.published[c]
+		m.replaced(c)
+		if want = m.model.update(c, w); !want.returns() {
+			m.homes[c], m.closed[c], m.published[c] = home, closed, published
+		}
+	}
 	m.expect(fmt.Sprintf("NewContainer with %v", w), out, want)
 	if want.returns() {
 		m.containers[c] = made
+		m.forgetChannels(c)
 	}
 	return true
 }

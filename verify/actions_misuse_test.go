@@ -1,6 +1,8 @@
 package verify_test
 
 import (
+	"context"
+
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
@@ -44,13 +46,17 @@ func (m *machine) strangers() bool {
 		}
 		obj, problem = pooltest.CopyOf(w.obj), "of a copy of"
 	}
-	c := m.containers[m.pick(2)]
+	at := m.pick(2)
+	c := m.containers[at]
 	if kind == 2 {
 		m.expect("Release of nil", m.write(func() {
 			c.Release(nil)
 			m.pool.Release(nil)
 			if refs := m.pool.Refs(nil); refs != 0 {
 				panic(refs)
+			}
+			if c.Retain(nil) != nil || c.VersionOf(nil) != 0 {
+				panic("Retain or VersionOf of nil")
 			}
 		}), verdict{})
 		return true
@@ -63,9 +69,21 @@ func (m *machine) strangers() bool {
 		{"Release", func() { m.pool.Release(obj) }},
 		{"Update", func() { c.Update(obj) }},
 		{"Refs", func() { m.pool.Refs(obj) }},
-		{"Update", func() { poolswap.NewContainer(m.pool, obj) }},
+		{"NewContainer", func() { poolswap.NewContainer(m.pool, obj) }},
+		{"Retain", func() { c.Retain(obj) }},
+		{"VersionOf", func() { c.VersionOf(obj) }},
 	} {
-		want := verdict{text: []string{"poolswap: " + call.op + " of a ", "*verify_test.record", problem}}
+		op, problem := call.op, problem
+		switch {
+		case op == "Update" && m.closed[at]:
+			problem = "in a closed Container"
+		case op == "NewContainer" && m.poolClosed:
+			m.expect(op+" of a stranger", m.write(call.fn), verdict{text: []string{"poolswap: NewContainer with a closed Pool"}})
+			continue
+		case op == "NewContainer":
+			op = "Update"
+		}
+		want := verdict{text: []string{"poolswap: " + op + " of a ", "*verify_test.record", problem}}
 		m.expect(call.op+" of a stranger", m.write(call.fn), want)
 	}
 	return true
@@ -96,6 +114,9 @@ func (m *machine) unmade() bool {
 		container = poolswap.Container[record, *record]
 		options   = poolswap.Options[record]
 	)
+	var never context.Context
+	ended := newEndsWhenAwaited()
+	fill := func(*record, *record) error { panic("fill was called") }
 	makePool := func(o options) { poolswap.NewPoolWithOptions(m.factory, m.reset, o) }
 	misuses := []struct {
 		text string
@@ -125,6 +146,31 @@ func (m *machine) unmade() bool {
 		{"Stats of a copy of a Pool", func() { m.poolCopy.Stats() }},
 		{"TryGet of a copy of a Pool", func() { _, _ = m.poolCopy.TryGet() }},
 		{"NewEmptyContainer of a copy of a Pool", func() { poolswap.NewEmptyContainer(m.poolCopy) }},
+		{"Publish of a zero Container", func() { _, _ = new(container).Publish(ended, fill) }},
+		{"VersionOf of a zero Container", func() { new(container).VersionOf(nil) }},
+		{"Changed of a zero Container", func() { new(container).Changed(0) }},
+		{"Wait of a zero Container", func() { _, _ = new(container).Wait(ended, 0) }},
+		{"Versions of a zero Container", func() { new(container).Versions(ended) }},
+		{"Retain of a zero Container", func() { new(container).Retain(nil) }},
+		{"Close of a zero Container", func() { _ = new(container).Close(ended) }},
+		{"Drain of a zero Pool", func() { _ = new(pool).Drain(ended) }},
+		{"Close of a zero Pool", func() { _ = new(pool).Close(ended) }},
+		{"Publish of a copy of a Container", func() { _, _ = pooltest.CopyOf(m.containers[0]).Publish(ended, fill) }},
+		{"VersionOf of a copy of a Container", func() { pooltest.CopyOf(m.containers[1]).VersionOf(nil) }},
+		{"Changed of a copy of a Container", func() { pooltest.CopyOf(m.containers[0]).Changed(0) }},
+		{"Wait of a copy of a Container", func() { _, _ = pooltest.CopyOf(m.containers[1]).Wait(ended, 0) }},
+		{"Versions of a copy of a Container", func() { pooltest.CopyOf(m.containers[0]).Versions(ended) }},
+		{"Retain of a copy of a Container", func() { pooltest.CopyOf(m.containers[1]).Retain(nil) }},
+		{"Close of a copy of a Container", func() { _ = pooltest.CopyOf(m.containers[0]).Close(ended) }},
+		{"Drain of a copy of a Pool", func() { _ = m.poolCopy.Drain(ended) }},
+		{"Close of a copy of a Pool", func() { _ = m.poolCopy.Close(ended) }},
+		{"Publish with a nil Context", func() { _, _ = m.containers[0].Publish(never, fill) }},
+		{"Publish with a nil fill", func() { _, _ = m.containers[0].Publish(ended, nil) }},
+		{"Wait with a nil Context", func() { _, _ = m.containers[0].Wait(never, 0) }},
+		{"Versions with a nil Context", func() { m.containers[0].Versions(never) }},
+		{"Close with a nil Context", func() { _ = m.containers[0].Close(never) }},
+		{"Drain with a nil Context", func() { _ = m.pool.Drain(never) }},
+		{"Close with a nil Context", func() { _ = m.pool.Close(never) }},
 		{"with a nil factory", func() { poolswap.NewPool[record](nil, m.reset) }},
 		{"with Options.Spares -2", func() { makePool(options{Spares: -2}) }},
 		{"with Options.MaxLive -1", func() { makePool(options{MaxLive: -1}) }},

@@ -126,14 +126,17 @@ func (m *machine) parkTwin(r *reader) verdict {
 }
 
 func (m *machine) trimPool() bool {
-	before := m.pool.Stats().Discarded
-	out := m.write(m.pool.Trim)
-	m.expect("Trim", out, verdict{})
-	dropped := int(m.pool.Stats().Discarded - before)
-	if spares := len(m.clean); !m.trim(dropped) {
-		m.t.Fatalf("Trim dropped %d objects, with %d spares and at most %d in the overflow", dropped, spares, m.inOverflow)
-	}
+	m.expect("Trim", m.write(m.pool.Trim), verdict{})
+	m.trimmed("Trim")
 	return true
+}
+
+// trimmed tells the model that what trimmed the pool.
+func (m *machine) trimmed(what string) {
+	dropped := int(m.pool.Stats().Discarded - m.stats.Discarded)
+	if spares := len(m.clean); !m.trim(dropped) {
+		m.t.Fatalf("%s dropped %d objects, with %d spares and at most %d in the overflow", what, dropped, spares, m.inOverflow)
+	}
 }
 
 func (m *machine) closeGate() bool {
@@ -163,6 +166,11 @@ func (m *machine) forgetAny() bool {
 		if w == m.next.again {
 			return false
 		}
+		for c, now := range m.now {
+			if now == w && (m.poolClosed || m.awaited(c)) { // the container is needed
+				return false
+			}
+		}
 		for _, r := range m.readers {
 			if r.holds == w || (w.place == current && m.now[r.container] == w) {
 				return false
@@ -184,6 +192,8 @@ func (m *machine) forgetAny() bool {
 	for c := range m.containers {
 		if m.now[c] == w {
 			m.containers[c] = poolswap.NewEmptyContainer(m.pool)
+			m.replaced(c)
+			m.forgetChannels(c)
 		}
 	}
 	m.forget(w)

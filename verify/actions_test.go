@@ -3,8 +3,6 @@ package verify_test
 import (
 	"errors"
 	"fmt"
-
-	"github.com/poolswap/poolswap"
 )
 
 // action is an operation, right or wrong. run does nothing and returns false if
@@ -44,6 +42,20 @@ var actions = []action{
 	{"Unmade", (*machine).unmade},
 	{"NewContainer", (*machine).newContainer},
 	{"Boxes", (*machine).swapBox},
+	{"Publish", (*machine).publishAny},
+	{"PublishWell", (*machine).publishWell},
+	{"PublishEnded", (*machine).publishEnded},
+	{"VersionOf", (*machine).versionOf},
+	{"Changed", (*machine).changed},
+	{"Wait", (*machine).wait},
+	{"WaitLater", (*machine).waitLater},
+	{"Versions", (*machine).eachVersion},
+	{"Retain", (*machine).retain},
+	{"RetainAny", (*machine).retainAny},
+	{"DrainLater", (*machine).drainLater},
+	{"CloseContainer", (*machine).closeContainer},
+	{"CloseContainerLater", (*machine).closeContainerLater},
+	{"ClosePool", (*machine).closePool},
 }
 
 // take gets an object in one of three ways and fills it, or returns nil.
@@ -65,9 +77,9 @@ func (m *machine) take(way int) *twin {
 	})
 	known := len(m.twins)
 	w, want := m.model.get(obj, p)
-	if want.limit && way == 1 {
-		if !errors.Is(err, poolswap.ErrLimit) {
-			m.t.Fatalf("TryGet at the limit returned the error %v", err)
+	if refused := want.err(); way == 1 && refused != nil {
+		if !errors.Is(err, refused) {
+			m.t.Fatalf("TryGet returned the error %v, want %v", err, refused)
 		}
 		want = verdict{}
 	} else if err != nil {
@@ -77,11 +89,8 @@ func (m *machine) take(way int) *twin {
 	if w == nil {
 		return nil
 	}
-	if len(m.twins) > known {
-		if obj == nil || obj.id != m.ids-1 {
-			m.t.Fatalf("%s returned no new object where nothing was free", what)
-		}
-		w.id = obj.id
+	if len(m.twins) > known && (obj == nil || obj.id != m.ids-1) {
+		m.t.Fatalf("%s returned no new object where nothing was free", what)
 	}
 	m.returned(what, obj, w)
 	m.fill(w)
@@ -211,7 +220,11 @@ func (m *machine) handOver() bool {
 
 // acquireAny acquires and keeps the reference.
 func (m *machine) acquireAny() bool {
-	c := m.pick(2)
+	m.acquireFrom(m.pick(2))
+	return true
+}
+
+func (m *machine) acquireFrom(c int) {
 	var obj *record
 	out := m.read(func() { obj = m.containers[c].Acquire() })
 	w := m.model.acquire(c)
@@ -220,5 +233,4 @@ func (m *machine) acquireAny() bool {
 	if w != nil {
 		m.held = append(m.held, w)
 	}
-	return true
 }

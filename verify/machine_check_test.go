@@ -1,9 +1,12 @@
 package verify_test
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"slices"
+
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // check compares everything that a user can see with the model. It waits for the
@@ -21,17 +24,18 @@ func (m *machine) check() {
 			if m.collecting {
 				runtime.GC()
 			}
-			return m.difference() == ""
+			return m.difference() == "" && m.drainDifference() == ""
 		})
 		m.swept, m.collecting = false, false
 	}
-	if diff := m.difference(); diff != "" {
+	if diff := cmp.Or(m.difference(), m.drainDifference()); diff != "" {
 		m.t.Fatalf("%s", diff)
 	}
 	m.mu.Lock()
 	m.trail, m.seen.trail = nil, nil
 	m.mu.Unlock()
 	m.checkObjects()
+	m.checkWaiters()
 }
 
 // difference returns where Stats and the hooks differ from the model.
@@ -49,8 +53,26 @@ func (m *machine) difference() string {
 	if !slices.Equal(m.seen.reports, m.reports) {
 		return fmt.Sprintf("reports are %q, want %q", m.seen.reports, m.reports)
 	}
-	if got, want := m.pool.Stats(), m.accounts(); got != want {
+	got, want := m.pool.Stats(), m.accounts()
+	if !pooltest.Same(got, want) {
 		return fmt.Sprintf("Stats\n got: %+v\nwant: %+v", got, want)
+	}
+	if got.OldestRetired < 0 || got.Retired == 0 && got.OldestRetired != 0 {
+		return fmt.Sprintf("OldestRetired is %v, with %d retired", got.OldestRetired, got.Retired)
+	}
+	return ""
+}
+
+// drainDifference returns where a Drain that does not wait differs from the
+// model.
+func (m *machine) drainDifference() string {
+	err := m.pool.Drain(newEndsWhenAwaited())
+	waited := m.outstanding(0)
+	if m.waits(waited) {
+		return heldDifference(err, m.heldError("Drain", waited))
+	}
+	if err != nil {
+		return fmt.Sprintf("Drain returned %v, though nothing is outstanding", err)
 	}
 	return ""
 }
@@ -67,6 +89,9 @@ func (m *machine) checkObjects() {
 		if w != nil {
 			container.Release(obj)
 			w.released++
+		}
+		if got, want := container.Version(), w.versionNumber(); got != want {
+			m.t.Fatalf("container %d has the version %d, want %d", c, got, want)
 		}
 	}
 	for _, w := range m.twins {
@@ -103,8 +128,14 @@ func (m *machine) returned(what string, obj *record, w *twin) {
 	}
 }
 
-// finish lets the sweeper end, also after a failure.
-func (m *machine) finish() { m.gate.open() }
+// finish lets the sweeper and all that wait end, also after a failure.
+func (m *machine) finish() {
+	m.gate.open()
+	for _, w := range m.waiters {
+		w.cancel()
+		<-w.ended
+	}
+}
 
 // settle opens the gate and checks a last time.
 func (m *machine) settle() {

@@ -34,6 +34,9 @@ type machine struct {
 	ids        int
 	versions   uint64
 
+	waiters  []*waiter  // calls that wait
+	channels []*channel // that Changed returned open
+
 	collecting bool // the garbage collector has something to find
 	atGate     bool // the sweeper waits at the gate
 
@@ -89,6 +92,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 	m.stats.Counting, m.stats.ReadPath = now.Counting, now.ReadPath
 	for c := range m.containers {
 		m.containers[c] = poolswap.NewEmptyContainer(m.pool)
+		m.replaced(c)
 	}
 	m.stranger = &record{id: -1}
 	poolswap.NewContainer(poolswap.NewPool(func() *record { return new(record) }, nil), m.stranger)

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/poolswap/poolswap"
 )
@@ -26,12 +27,15 @@ type plan struct {
 // that only the pool knows: whether the overflow had an object left, and the
 // address of a new object.
 func (m *model) get(got *record, p plan) (w *twin, v verdict) {
+	if m.poolClosed {
+		return nil, verdict{closed: true, text: []string{"poolswap: Get from the closed pool of *verify_test.record"}}
+	}
 	w, v = m.takeFree(got)
 	if w == nil && v.returns() {
 		w, v = m.create(got, p)
 	}
 	if w != nil {
-		w.place = private
+		w.place, w.mark = private, 0
 	}
 	return w, v
 }
@@ -80,6 +84,9 @@ func (m *model) create(got *record, p plan) (*twin, verdict) {
 		return nil, verdict{text: []string{"poolswap: Get of a ", p.text}}
 	case w == nil:
 		w = &twin{obj: got}
+		if got != nil {
+			w.id = got.id
+		}
 		m.twins = append(m.twins, w)
 	case w.place != literal && w.place != discarded:
 		return nil, w.misuse(op, "that is in use (the factory returned the same object twice?)")
@@ -126,7 +133,7 @@ func (m *model) settleLimbo() {
 	}
 	for _, w := range m.twins {
 		if w.place == limbo {
-			w.place = discarded
+			w.place, w.number = discarded, 0
 		}
 	}
 }
@@ -162,9 +169,11 @@ func (m *model) accounts() poolswap.Stats {
 	s.Spares = len(m.clean)
 	s.PendingReset = len(m.dirty)
 	for _, w := range m.twins {
+		s.Held += max(0, w.acquired-w.released)
 		switch w.place {
 		case current:
 			s.Current++
+			s.Versions = append(s.Versions, w.number)
 		case retired:
 			s.Retired++
 		case resetting:
@@ -173,6 +182,7 @@ func (m *model) accounts() poolswap.Stats {
 			}
 		}
 	}
+	slices.Sort(s.Versions)
 	return s
 }
 

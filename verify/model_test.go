@@ -32,6 +32,10 @@ type twin struct {
 	place              place
 	version            uint64
 	acquired, released int
+
+	number uint64 // what VersionOf says: under which it was last current
+	home   int    // the container that published it last
+	mark   uint64 // when it was replaced, if it has not come back since; in the order of all
 }
 
 func (w *twin) String() string { return fmt.Sprintf("record %d", w.id) }
@@ -42,9 +46,22 @@ type verdict struct {
 	value any      // it panics with this value
 	exits bool     // it calls runtime.Goexit
 	limit bool     // TryGet returns ErrLimit
+
+	closed bool // TryGet returns ErrClosed
 }
 
 func (v verdict) returns() bool { return v.text == nil && v.value == nil && !v.exits }
+
+// err is the error that TryGet returns where Get panics.
+func (v verdict) err() error {
+	switch {
+	case v.limit:
+		return poolswap.ErrLimit
+	case v.closed:
+		return poolswap.ErrClosed
+	}
+	return nil
+}
 
 // model is a sequential poolswap without concurrency: one pool, two containers,
 // and exact accounts.
@@ -63,6 +80,14 @@ type model struct {
 	gated bool
 
 	inOverflow int // how many objects the overflow holds at most
+
+	numbers    uint64    // publications of the pool so far
+	marks      uint64    // replacements so far
+	made       int       // containers so far
+	homes      [2]int    // the number of each container among them
+	closed     [2]bool   // which containers are closed
+	poolClosed bool      // Close of the pool was called
+	published  [2]uint64 // how often each container has woken those who wait
 
 	stats   poolswap.Stats // without the figures that follow from the places
 	trail   []string       // calls of reset and Discard, in order
@@ -122,6 +147,7 @@ func (m *model) release(w *twin) verdict {
 	case literal:
 		return refusal(op, "that was never published")
 	case private:
+		w.number = 0
 		return m.recycle(w)
 	case discarded:
 		return w.misuse(op, "that the pool has discarded (released twice?)")
@@ -146,27 +172,36 @@ func (m *model) release(w *twin) verdict {
 // update is Update of container c with w, which may be nil.
 func (m *model) update(c int, w *twin) verdict {
 	if w != nil {
+		if m.closed[c] {
+			return refusal("Update", "in a closed Container (Close came first; the object is still the caller's, who releases it)")
+		}
 		if v := m.publish(c, w); !v.returns() {
 			return v
 		}
 	}
 	old := m.now[c]
 	m.now[c] = w
-	if old == nil {
+	return m.retire(old)
+}
+
+// retire is what becomes of the object that was current, if there was one.
+func (m *model) retire(old *twin) verdict {
+	switch {
+	case old == nil:
 		return verdict{}
-	}
-	if old.released > old.acquired {
+	case old.released > old.acquired:
 		old.place = lost
 		m.stats.Drained++
 		m.stats.Lost++
 		m.reportExcess(old)
 		return verdict{}
-	}
-	if old.acquired == old.released {
+	case old.acquired == old.released:
 		m.stats.Drained++
 		return m.recycle(old)
 	}
 	old.place = retired
+	m.marks++
+	old.mark = m.marks
 	return verdict{}
 }
 
@@ -189,6 +224,9 @@ func (m *model) publish(c int, w *twin) verdict {
 		return w.misuse(op, "that is in the pool (released before the update?)")
 	}
 	w.place = current
+	m.numbers++
+	w.number, w.home = m.numbers, m.homes[c]
+	m.published[c]++
 	m.stats.Updates++
 	return verdict{}
 }
@@ -198,11 +236,13 @@ func (m *model) recycle(w *twin) verdict {
 	kept, v := m.tryReset(w)
 	switch {
 	case !kept:
+	case m.poolClosed:
+		m.drop(w)
 	case len(m.clean) < m.spares:
-		w.place = clean
+		w.place, w.mark = clean, 0
 		m.clean = append(m.clean, w)
 	case m.overflows:
-		w.place = overflow
+		w.place, w.mark = overflow, 0
 		m.inOverflow++
 	default:
 		m.drop(w)
@@ -231,7 +271,7 @@ func (m *model) tryReset(w *twin) (kept bool, v verdict) {
 }
 
 func (m *model) drop(w *twin) {
-	w.place = discarded
+	w.place, w.mark, w.number = discarded, 0, 0
 	m.stats.Discarded++
 	if m.discards {
 		m.trail = append(m.trail, fmt.Sprintf("discard %d", w.id))
