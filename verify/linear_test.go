@@ -59,7 +59,7 @@ func recordAndJudge(t *testing.T, portable bool) (all legal) {
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
 	recorders := []*recorder{newRecorder(portable, 1), newRecorder(portable, 2)}
-	for i := range rounds(histories(t)) {
+	for i := range rounds(histories(t, 150, 500)) {
 		recorder := recorders[i%2]
 		history := recorder.run(t, randomScripts(random, clients, size))
 		judge(t, history)
@@ -81,11 +81,12 @@ func recordAndJudge(t *testing.T, portable bool) (all legal) {
 }
 
 // histories is the least number of histories for one counting mode and one
-// GOMAXPROCS. POOLSWAP_HISTORIES is the number for one counting mode.
-func histories(t *testing.T) int {
+// GOMAXPROCS: usually many, or few in the widened build. POOLSWAP_HISTORIES is the
+// number for one counting mode.
+func histories(t *testing.T, few, many int) int {
 	text := os.Getenv("POOLSWAP_HISTORIES")
 	if text == "" {
-		return widenedOr(150, 500)
+		return widenedOr(few, many)
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {
