@@ -204,6 +204,7 @@ func (p *publishers) grows(last *uint64, obj *canary) {
 // read acquires until the container is closed.
 func (p *publishers) read() {
 	for last := uint64(0); ; {
+		last = max(last, p.c.Version()) // what is acquired after it is not older
 		obj := p.c.Acquire()
 		if obj == nil {
 			return
