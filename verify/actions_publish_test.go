@@ -38,6 +38,10 @@ func (m *machine) publishAny() bool {
 		m.acquireFrom(p.c)
 	}
 	m.publishAs(p)
+	switch p.way {
+	case fillFails, fillPanics, fillExits: // the turn has passed on
+		m.publishAs(publication{c: p.c})
+	}
 	return true
 }
 
