@@ -11,6 +11,7 @@ func (m *machine) closeContainer() bool {
 	if !m.closed[c] && m.pick(4) != 0 { // a closed container is of little use
 		return false
 	}
+	m.askChanged(c, m.numbers) // Close must wake
 	var err error
 	out := m.write(func() { err = m.containers[c].Close(newEndsWhenAwaited()) })
 	want := m.shut(c)
@@ -54,6 +55,9 @@ func (m *machine) closeContainerLater() bool {
 func (m *machine) closePool() bool {
 	if !m.poolClosed && m.pick(8) != 0 { // a closed pool is of little use
 		return false
+	}
+	for c := range m.containers {
+		m.askChanged(c, m.numbers)
 	}
 	var err error
 	out := m.write(func() { err = m.pool.Close(newEndsWhenAwaited()) })

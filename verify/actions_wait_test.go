@@ -115,7 +115,11 @@ func (m *machine) pickAfter(c int) uint64 {
 // changed asks for a channel. All open ones of a container are the same.
 func (m *machine) changed() bool {
 	c := m.pick(2)
-	after := m.pickAfter(c)
+	m.askChanged(c, m.pickAfter(c))
+	return true
+}
+
+func (m *machine) askChanged(c int, after uint64) {
 	var ch <-chan struct{}
 	m.expect("Changed", m.write(func() { ch = m.containers[c].Changed(after) }), verdict{})
 	want := m.now[c].versionNumber() > after || m.closed[c]
@@ -123,7 +127,7 @@ func (m *machine) changed() bool {
 		m.t.Fatalf("Changed(%d) of container %d is closed: %t, want %t", after, c, !want, want)
 	}
 	if want {
-		return true
+		return
 	}
 	for _, other := range m.channels {
 		if other.c == c && other.ch != ch {
@@ -131,7 +135,6 @@ func (m *machine) changed() bool {
 		}
 	}
 	m.channels = append(m.channels, &channel{ch, c, m.published[c]})
-	return true
 }
 
 // wait waits with a ctx that has ended, or that ends when somebody waits for it.
