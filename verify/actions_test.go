@@ -56,6 +56,7 @@ var actions = []action{
 	{"CloseContainer", (*machine).closeContainer},
 	{"CloseContainerLater", (*machine).closeContainerLater},
 	{"ClosePool", (*machine).closePool},
+	{"DrainOvertaken", (*machine).drainOvertaken},
 }
 
 // take gets an object in one of three ways and fills it, or returns nil.

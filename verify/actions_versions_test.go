@@ -135,3 +135,28 @@ func (m *machine) drainLater() bool {
 		func(ctx context.Context) error { return m.pool.Drain(ctx) })
 	return true
 }
+
+// drainOvertaken starts a Drain that waits for one object, replaces another while
+// it waits, and gives the first one back.
+func (m *machine) drainOvertaken() bool {
+	c := m.pick(2)
+	first := m.now[c]
+	if first == nil || m.awaited(c) { // a Wait may see the second object, or not
+		return false
+	}
+	m.acquireFrom(c)
+	m.updateTwin(c, nil)
+	if !m.drainLater() {
+		return true
+	}
+	if second := m.take(2); second != nil {
+		m.updateTwin(c, second)
+		m.acquireFrom(c)
+		m.updateTwin(c, nil)
+	}
+	for m.holds(first) > 0 {
+		m.dropHeld(first)
+		m.releaseTwin(first)
+	}
+	return true
+}

@@ -11,7 +11,11 @@ import (
 // interface with the sequential model: contents, current objects, versions,
 // references, Stats, what waits, calls of the hooks, and panic texts.
 func TestEverySequenceOfOperationsBehavesAsTheModel(t *testing.T) {
-	for range rounds(3) {
+	normal := 3
+	if testing.Short() {
+		normal *= 5 // rapid makes a fifth of the sequences already
+	}
+	for range rounds(normal) {
 		rapid.Check(t, func(t *rapid.T) {
 			m := newMachine(t, func(n int) int { return below(n).Draw(t, "choice") })
 			defer m.finish()

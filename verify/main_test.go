@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 			os.Exit(2)
 		}
 	}
-	if err := flag.Set("rapid.steps", "60"); err != nil { // unless the command line says otherwise
+	if err := flag.Set("rapid.steps", "100"); err != nil { // unless the command line says otherwise
 		panic(err)
 	}
 	goleak.VerifyTestMain(m)

@@ -37,6 +37,9 @@ func TestConcurrentHistoriesOfPublicationsAreLinearizable(t *testing.T) {
 					clients := pool.publishRecorder()
 					history := clients.run(t, randomScripts(random, 5, 60))
 					judgePublications(t, history)
+					if met, most := clients.conflicts.Load(), interventions(history); met > most {
+						t.Errorf("%d conflicts with %d Updates: publishers do not take turns", met, most)
+					}
 					pool.quiescent(t)
 					if t.Failed() {
 						t.Fatalf("the scripts were those of seed %d", seed)
@@ -61,6 +64,17 @@ func (r *recorder) publishRecorder() *publishRecorder {
 		registers = append(registers, swapped{c})
 	}
 	return newPublishRecorder(registers...)
+}
+
+// interventions returns how many Updates a history has. With each at most one
+// Publish meets a conflict, since one is in fill at a time.
+func interventions(history []porcupine.Operation) (n int64) {
+	for _, op := range history {
+		if kind := op.Input.(publishStep).kind; kind == publishUpdates || kind == publishEmpties {
+			n++
+		}
+	}
+	return n
 }
 
 // judgePublications fails the test unless a history of publications is legal.

@@ -73,6 +73,9 @@ func (p *publishers) try(end fillEnd) *attempt {
 				a.word = countWord(a.before, 0)
 			}
 			next.fill(a.word)
+			if rand.IntN(8) == 0 {
+				runtime.Gosched() // another may come between, if the turn lets it
+			}
 			switch end {
 			case fillFails:
 				return errFill

@@ -330,6 +330,9 @@ func (p *publishers) settle() {
 	if want := p.conflicts.Load() + p.closed.Load(); s.FailedPublishes != want {
 		p.t.Errorf("%d calls of Publish failed, want %d", s.FailedPublishes, want)
 	}
+	if p.conflicts.Load() > p.updated.Load() {
+		p.t.Errorf("%d conflicts with %d updates: publishers do not take turns", p.conflicts.Load(), p.updated.Load())
+	}
 	if s.Created != p.made.Load() || s.Adopted != 1 || s.Discarded != s.Created+1 || s.Discarded != p.discarded.Load() || s.Lost != 0 || s.Collected != 0 {
 		p.t.Errorf("%d canaries were made and %d discarded, of all one more than made", p.made.Load(), p.discarded.Load())
 	}
