@@ -55,6 +55,7 @@ type publishClient struct {
 	history []porcupine.Operation
 	seen    []uint64 // the last version that the client saw in each register
 	pause   func()
+	waiting atomic.Pointer[publishStep] // in Wait, with this at and after
 }
 
 // did records a step that began at call.
@@ -114,10 +115,12 @@ func (c *publishClient) version(at int) {
 // wait waits for a version above the last one that the client saw.
 func (c *publishClient) wait(at int) {
 	after := c.seen[at]
+	c.waiting.Store(&publishStep{at: at, after: after})
 	c.active.Add(-1)
 	call := c.clock.Add(1)
 	version := c.registers[at].wait(after)
 	c.active.Add(1)
+	c.waiting.Store(nil)
 	c.did(call, publishStep{kind: publishWaits, saw: versioned{version: version}, after: after, at: at})
 }
 
@@ -176,16 +179,28 @@ func (r *publishRecorder) run(t *testing.T, scripts []script) []porcupine.Operat
 	}
 	close(start)
 
-	// When all others wait or are done, the last client publishes for those that
-	// wait.
+	// When all others wait or are done, the last client publishes for one that
+	// waits for a version that is not there. One that waits for a version that is
+	// there must see it by itself.
 	last := newClient(len(scripts))
+	stuck := func() bool {
+		if running.Load() == 0 || r.active.Load() > 0 {
+			return false
+		}
+		at, needed := r.needed(clients)
+		if needed {
+			last.publish(at, false)
+		}
+		return !needed
+	}
 	for running.Load() > 0 {
-		if r.active.Load() == 0 {
+		runtime.Gosched()
+		if stuck() && !eventually(func() bool { return !stuck() }) {
+			t.Errorf("a Wait has missed a version")
 			for at := range r.registers {
 				last.publish(at, false)
 			}
 		}
-		runtime.Gosched()
 	}
 	done.Wait()
 	for at := range r.registers {
@@ -196,6 +211,17 @@ func (r *publishRecorder) run(t *testing.T, scripts []script) []porcupine.Operat
 		history = append(history, c.history...)
 	}
 	return history
+}
+
+// needed returns a register in which a client waits for a version that is not
+// there.
+func (r *publishRecorder) needed(clients []*publishClient) (at int, needed bool) {
+	for _, c := range clients {
+		if w := c.waiting.Load(); w != nil && w.after >= r.registers[w.at].version() {
+			return w.at, true
+		}
+	}
+	return 0, false
 }
 
 // publishModel is a register that is replaced as a whole, by read-modify-write
