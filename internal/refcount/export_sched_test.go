@@ -26,6 +26,34 @@ func (p *Pool) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&p.free.dirty), "dirty")
 	label(unsafe.Pointer(&p.sweeping), "sweeping")
 	label(unsafe.Pointer(&p.stats.live), "live")
+	label(unsafe.Pointer(&p.registry.mu.Held), "registry")
+	label(unsafe.Pointer(&p.versions), "versions")
+	label(unsafe.Pointer(&p.leavings), "leavings")
+	label(p.Asked(), "back")
+}
+
+// Asked returns the word that is not 0 while a goroutine waits for objects, or
+// is about to.
+func (p *Pool) Asked() unsafe.Pointer { return unsafe.Pointer(&p.back.signal) }
+
+// Shared calls label for each word of shared state that belongs to the slot.
+func (s *Slot) Shared(label func(at unsafe.Pointer, name string)) {
+	label(unsafe.Pointer(&s.current), "current")
+	label(unsafe.Pointer(&s.version), "version")
+	label(unsafe.Pointer(&s.turn), "turn")
+	label(unsafe.Pointer(s.closing), "closing")
+	label(unsafe.Pointer(&s.changed.signal), "changed")
+	label(unsafe.Pointer(&s.mu.Held), "mutex")
+}
+
+// Guarded returns what the slot has under its mutex.
+func (s *Slot) Guarded() (swaps uint64, closed bool) { return s.swaps, s.closed }
+
+// Publication returns the words of the last publication of o, and the container
+// that it was in.
+func (o *Object) Publication() (version, leaving unsafe.Pointer, container uint64) {
+	publication := &o.counters.Load().Publication
+	return unsafe.Pointer(&publication.Version), unsafe.Pointer(&publication.Leaving), publication.Container.Load()
 }
 
 // Guarded calls found for each object in the free list, in order, with a nil
@@ -40,8 +68,12 @@ func (p *Pool) Guarded(found func(o *Object)) {
 	}
 }
 
-// RetiredAndDiscarded returns what the pool's stats say of such objects.
-func (p *Pool) RetiredAndDiscarded() (retired, discarded uint64) {
+// Creating returns how many calls are making an object, and whether the pool is
+// closed.
+func (p *Pool) Creating() (calls int, closed bool) { return p.free.creating, p.free.closed }
+
+// Counted returns what the pool's stats say of such objects.
+func (p *Pool) Counted() (current, retired, discarded uint64) {
 	s := &p.stats
-	return s.retired.Load() - s.drained.Load(), s.discarded.Load()
+	return s.published.Load() - s.retired.Load(), s.retired.Load() - s.drained.Load(), s.discarded.Load()
 }

@@ -66,7 +66,7 @@ func newHarness(w *sched.World, containers, spares int, options poolswap.Options
 	poolOf(l.pool).Shared(w.Label)
 	for i := range containers {
 		c := &watched{Container: poolswap.NewEmptyContainer(l.pool), name: "container" + strconv.Itoa(i)}
-		w.Label(unsafe.Pointer(slotOf(c.Container).Current()), c.name+".current")
+		slotOf(c.Container).Shared(func(at unsafe.Pointer, name string) { w.Label(at, c.name+"."+name) })
 		l.containers = append(l.containers, c)
 		l.update(c, l.get())
 	}
@@ -97,10 +97,14 @@ func (l *harness) failFence() {
 // notes stands for all that the promises are judged by, and for what the pool
 // has under its mutex.
 func (l *harness) notes() uint64 {
-	retired, discarded := poolOf(l.pool).RetiredAndDiscarded()
-	h := sched.Mix(retired, discarded)
+	current, retired, discarded := poolOf(l.pool).Counted()
+	creating, closed := poolOf(l.pool).Creating()
+	h := sched.Mix(sched.Mix(current, retired), discarded)
+	h = sched.Mix(h, sched.Mix(uint64(creating), bit(closed)))
 	h = sched.Mix(sched.Mix(h, uint64(l.refused)), sched.Mix(uint64(l.dropped), uint64(l.reported)))
 	for _, c := range l.containers {
+		swaps, closed := slotOf(c.Container).Guarded()
+		h = sched.Mix(h, sched.Mix(swaps, bit(closed)))
 		h = sched.Mix(sched.Mix(h, uint64(c.begun)), sched.Mix(uint64(c.done), bit(c.maybeNil)))
 	}
 	for _, s := range l.all {
@@ -190,6 +194,9 @@ func (l *harness) got(s *testObject) {
 	}
 	s.free = false
 	l.Label(objectOf(s).State(), s.name+".state")
+	version, leaving, _ := objectOf(s).Publication()
+	l.Label(version, s.name+".version")
+	l.Label(leaving, s.name+".leaving")
 	stripes, of := objectOf(s).Counters()
 	l.Counters(s.name, stripes, of)
 }
