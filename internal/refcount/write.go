@@ -86,7 +86,6 @@ func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint
 		if phaseOf(owned) != private || !counters.State.CompareAndSwap(owned, withPhase(owned, live)) { // (U1)
 			return nil, 0, errRefused
 		}
-		s.pool.stats.published.Add(1)
 
 		// (V4) Number the object, before the swap, so that everyone who can hold
 		// it reads its number. The number comes from a counter of the pool, and
@@ -106,10 +105,13 @@ func (s *Slot) swap(next *Object, version uint64) (old *Object) {
 	// What is current now does not change before the swap: all swaps are made
 	// under the mutex.
 	old = s.current.Load()
-	switch {
-	case old != nil:
+	if old != nil {
 		s.pool.leavesContainer(old)
-	case next != nil:
+	}
+	if next != nil {
+		s.pool.stats.published.Add(1) // after the count of old as retired, see allCurrent
+	}
+	if next != nil && old == nil {
 		s.pool.back.wake() // one more is current: a wait at the limit may be in vain
 	}
 
