@@ -3,6 +3,7 @@
 package sched_test
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -262,6 +263,23 @@ var litmus = []struct {
 		w.Start("right", func() { read[1] = bit(x.CompareAndSwap(0, 2)) })
 	}, "0 1, 1 0"},
 	{"no addition is lost", sched.Config{}, 2, accounts, "0 0, 1 0, 2 0"},
+	{"a wait ends after the signal", sched.Config{}, 1, waits(0), "1"},
+	{"a wait ends after the second signal", sched.Config{}, 1, waits(1), "1"},
+	{"a wait ends after the first of two signals", sched.Config{}, 1, waits(0, 1), "1, 2"},
+	{"a turn excludes the other thread", sched.Config{}, 1, func(w *sched.World, read []uint64) {
+		turn := new(seam.Turn)
+		w.Label(unsafe.Pointer(turn), "turn")
+		lostUpdate(func() { _, _ = turn.Take(context.Background(), nil) }, turn.Pass)(w, read)
+	}, "2"},
+	{"a turn that is not passed is not taken", sched.Config{}, 1, taken(false), "0"},
+	{"a turn is taken, or the signal ends the wait", sched.Config{}, 1, taken(true), "0, 1"},
+	{"no number of a sequence is given twice", sched.Config{}, 3, func(w *sched.World, read []uint64) {
+		s := new(seam.Sequence)
+		w.Label(unsafe.Pointer(s), "sequence")
+		w.Start("left", func() { read[0] = s.Next() })
+		w.Start("right", func() { read[1] = s.Next() })
+		w.Start("reader", func() { read[2] = s.Last() })
+	}, "1 2 0, 1 2 1, 1 2 2, 2 1 0, 2 1 1, 2 1 2"},
 	{"a pointer that is set once may still be missing", sched.Config{}, 2, setOnce, "0 0, 0 1, 1 0, 1 1"},
 }
 

@@ -112,6 +112,10 @@ func (w *World) Observe(addr unsafe.Pointer, value uint64) {
 		t.learn(value)
 		w.trace.observed(value)
 	}
+	if label := w.whenSet[addr]; label != nil && value != 0 {
+		delete(w.whenSet, addr)
+		label()
+	}
 }
 
 // IncPlain puts an increment into the buffer of the thread's processor. Other
@@ -271,19 +275,22 @@ func (w *World) Await(until func() bool, then func(), words ...unsafe.Pointer) {
 			use = writes
 		}
 		w.uses.note(at.id, use)
-		t.learn(at.value())
+		t.learn(w.memory.canonical(at.value()))
 		w.memory.rehash(at)
 	}
 	w.fence(t)
 }
 
-// Made names an object by the history of the thread that made it.
+// Made names an object, and the word that it begins with, by the history of the
+// thread that made it.
 func (w *World) Made(object unsafe.Pointer) {
 	id := uint64(len(w.memory.names))
 	if t := w.running; t != nil {
 		id = mix(t.history, 106)
 	}
-	w.memory.names[uint64(uintptr(object))] = mix(id, 107)
+	name := mix(id, 107)
+	w.memory.names[uint64(uintptr(object))] = name
+	w.memory.touch(object, name, w.running != nil)
 }
 
 // Stripes is how many stripes each object gets.

@@ -139,6 +139,11 @@ func (w *World) Label(p unsafe.Pointer, name string) {
 	w.memory.rename(w.touch(p), mixString(name))
 }
 
+// WhenSet calls label once a thread has set the word at p, in the same
+// transition: to name the words of what the word at p points to before any other
+// thread uses them.
+func (w *World) WhenSet(p unsafe.Pointer, label func()) { w.whenSet[p] = label }
+
 // Counters registers the counters of the object of that name, stripe by stripe.
 // The code under test may only add up all released counters, then all acquired
 // ones, and compare.

@@ -45,6 +45,7 @@ type World struct {
 	memory  memory
 	state   state
 	labels  map[unsafe.Pointer]string
+	whenSet map[unsafe.Pointer]func()
 	atEnd   []func()
 	idle    coroutines
 	ways    []choice // of drive
@@ -78,6 +79,8 @@ func newWorld(config Config) *World {
 		cpus:   make([]cpu, config.CPUs),
 		memory: newMemory(),
 		labels: make(map[unsafe.Pointer]string),
+
+		whenSet: make(map[unsafe.Pointer]func()),
 	}
 }
 
@@ -85,6 +88,7 @@ func newWorld(config Config) *World {
 func (w *World) begin(usage *usage, trace *trace) {
 	w.memory.clear()
 	clear(w.labels)
+	clear(w.whenSet)
 	for c := range w.cpus {
 		w.cpus[c] = cpu{buffer: w.cpus[c].buffer[:0]}
 	}
