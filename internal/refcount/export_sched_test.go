@@ -49,11 +49,20 @@ func (s *Slot) Shared(label func(at unsafe.Pointer, name string)) {
 // Guarded returns what the slot has under its mutex.
 func (s *Slot) Guarded() (swaps uint64, closed bool) { return s.swaps, s.closed }
 
-// Publication returns the words of the last publication of o, and the container
-// that it was in.
-func (o *Object) Publication() (version, leaving unsafe.Pointer, container uint64) {
+// Publication returns the words of the last publication of o.
+func (o *Object) Publication() (version, leaving unsafe.Pointer) {
 	publication := &o.counters.Load().Publication
-	return unsafe.Pointer(&publication.Version), unsafe.Pointer(&publication.Leaving), publication.Container.Load()
+	return unsafe.Pointer(&publication.Version), unsafe.Pointer(&publication.Leaving)
+}
+
+// PublishedIn returns the number of the container that o was published in last, or
+// 0 if it has no counters.
+func (o *Object) PublishedIn() uint64 {
+	counters := o.counters.Load()
+	if counters == nil {
+		return 0
+	}
+	return counters.Publication.Container.Load()
 }
 
 // Guarded calls found for each object in the free list, in order, with a nil

@@ -20,6 +20,8 @@ type testObject struct {
 	name    string
 	in      *watched // where it was published last, nil once reset
 	version int      // there, 0 once reset
+	value   int      // its content, for those who publish
+	offered bool     // an Update of it is under way
 	holders int
 	free    bool // reset ran, and nobody got it since
 }
@@ -31,11 +33,14 @@ type harness struct {
 	pool       *poolswap.Pool[testObject, *testObject]
 	containers []*watched
 	all        []*testObject
-	maxLive    int // 0: no limit
-	dropped    int // discarded
-	revived    int // and brought back
-	refused    int // of rivals
-	reported   int // errors
+	maxLive    int  // 0: no limit
+	dropped    int  // discarded
+	revived    int  // and brought back
+	refused    int  // of rivals
+	reported   int  // errors
+	failed     int  // calls of Publish
+	closed     bool // Close of the pool returned
+	unfilled   bool // a Publish may give back what its fill never saw
 }
 
 // watched is a container and what its only writer has done.
@@ -44,7 +49,12 @@ type watched struct {
 	name     string
 	begun    int  // version of the last Update that was called
 	done     int  // version of the last Update that returned
-	maybeNil bool // an Update(nil) was called
+	maybeNil bool // an Update(nil) or Close was called
+
+	number    uint64         // the highest that a Publish returned
+	numbers   map[int]uint64 // of what was seen, by value
+	published int            // by Publish
+	closed    bool           // Close returned
 }
 
 // newHarness makes a harness with containers that each have a current testObject, and
@@ -65,7 +75,7 @@ func newHarness(w *sched.World, containers, spares int, options poolswap.Options
 	l.pool = poolswap.NewPoolWithOptions(l.make, l.reset, options)
 	poolOf(l.pool).Shared(w.Label)
 	for i := range containers {
-		c := &watched{Container: poolswap.NewEmptyContainer(l.pool), name: "container" + strconv.Itoa(i)}
+		c := &watched{Container: poolswap.NewEmptyContainer(l.pool), name: "container" + strconv.Itoa(i), numbers: make(map[int]uint64)}
 		slotOf(c.Container).Shared(func(at unsafe.Pointer, name string) { w.Label(at, c.name+"."+name) })
 		l.containers = append(l.containers, c)
 		l.update(c, l.get())
@@ -102,14 +112,21 @@ func (l *harness) notes() uint64 {
 	h := sched.Mix(sched.Mix(current, retired), discarded)
 	h = sched.Mix(h, sched.Mix(uint64(creating), bit(closed)))
 	h = sched.Mix(sched.Mix(h, uint64(l.refused)), sched.Mix(uint64(l.dropped), uint64(l.reported)))
+	h = sched.Mix(h, sched.Mix(uint64(l.failed), bit(l.closed)))
 	for _, c := range l.containers {
 		swaps, closed := slotOf(c.Container).Guarded()
 		h = sched.Mix(h, sched.Mix(swaps, bit(closed)))
 		h = sched.Mix(sched.Mix(h, uint64(c.begun)), sched.Mix(uint64(c.done), bit(c.maybeNil)))
+		h = sched.Mix(sched.Mix(h, c.number), sched.Mix(uint64(c.published), bit(c.closed)))
+		for value, number := range c.numbers {
+			h += sched.Mix(uint64(value), number)
+		}
 	}
 	for _, s := range l.all {
 		h = sched.Mix(sched.Mix(h, s.in.id()), uint64(s.version))
 		h = sched.Mix(h, sched.Mix(uint64(s.holders), bit(s.free)))
+		h = sched.Mix(h, sched.Mix(uint64(s.value), bit(s.offered)))
+		h = sched.Mix(h, objectOf(s).PublishedIn())
 	}
 	poolOf(l.pool).Guarded(func(o *refcount.Object) {
 		h = sched.Mix(h, (*testObject)(unsafe.Pointer(o)).id())
@@ -158,10 +175,14 @@ func (l *harness) make() *testObject {
 // literal returns a testObject that the pool does not know.
 func (l *harness) literal() *testObject {
 	l.Writes(l.id())
+	if l.closed {
+		l.Fail("the factory was called after Close of the pool had returned")
+	}
 	s := &testObject{name: string(rune('A' + len(l.all)))}
 	l.all = append(l.all, s)
 	l.Name(unsafe.Pointer(s), s.name)
 	l.Label(objectOf(s).SetOnce(), s.name+".counters")
+	l.WhenSet(objectOf(s).SetOnce(), func() { l.label(s) })
 	return s
 }
 
@@ -172,10 +193,10 @@ func (l *harness) reset(s *testObject) bool {
 	if s.holders != 0 {
 		l.Fail("%s is reset while %d hold it", s.name, s.holders)
 	}
-	if s.free {
+	if s.free && !l.unfilled {
 		l.Fail("%s is reset twice", s.name)
 	}
-	s.in, s.version, s.free = nil, 0, true
+	s.in, s.version, s.value, s.free = nil, 0, recycled, true
 	return true
 }
 
@@ -192,9 +213,16 @@ func (l *harness) got(s *testObject) {
 	if !s.free || s.holders != 0 {
 		l.Fail("Get returned %s, which is in use", s.name)
 	}
+	if l.Reads(l.id()); l.closed {
+		l.Fail("Get returned %s after Close of the pool had returned", s.name)
+	}
 	s.free = false
+}
+
+// label names the words of a testObject that the pool knows.
+func (l *harness) label(s *testObject) {
 	l.Label(objectOf(s).State(), s.name+".state")
-	version, leaving, _ := objectOf(s).Publication()
+	version, leaving := objectOf(s).Publication()
 	l.Label(version, s.name+".version")
 	l.Label(leaving, s.name+".leaving")
 	stripes, of := objectOf(s).Counters()
@@ -282,6 +310,9 @@ func (l *harness) check() {
 	if stats.Live != live || stats.Retired != 0 || stats.PendingReset != 0 ||
 		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped {
 		l.Fail("%d test objects, %d current, and in the end %+v", live, current, stats)
+	}
+	if int(stats.FailedPublishes) != l.failed {
+		l.Fail("%d calls of Publish failed, and the stats say %d", l.failed, stats.FailedPublishes)
 	}
 	for range stats.Spares {
 		l.get() // fails for one that is there twice

@@ -3,6 +3,8 @@
 package refcount_test
 
 import (
+	"slices"
+
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/sched"
 )
@@ -55,7 +57,10 @@ func twoRoundsEach(l *harness, c []*watched) {
 
 // scenarios are small enough to be explored completely, most of them in
 // seconds, the largest in an hour.
-var scenarios = []scenario{
+var scenarios = slices.Concat(updateScenarios, publishScenarios)
+
+// updateScenarios are those of readers and Updates.
+var updateScenarios = []scenario{
 	{name: "a reader and a writer, two rounds each", containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.writer(c[0], 2)

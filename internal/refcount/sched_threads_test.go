@@ -2,7 +2,10 @@
 
 package refcount_test
 
-import "github.com/poolswap/poolswap/internal/sched"
+import (
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/sched"
+)
 
 // reader starts a thread that reads in rounds.
 func (l *harness) reader(c *watched, rounds int) {
@@ -57,5 +60,24 @@ func (l *harness) rivals(do func()) {
 		if l.refused != 1 {
 			l.Fail("of two rivals %d were refused", l.refused)
 		}
+	})
+}
+
+// numberedReader starts a thread that reads once and asks for the version.
+func (l *harness) numberedReader(c *watched) {
+	l.Start("reader of "+c.name, func() { l.release(c, l.acquireNumbered(c)) })
+}
+
+// getter starts a thread that gets an object, unless the pool is closed, and
+// gives it back.
+func (l *harness) getter() {
+	l.Start("getter", func() {
+		s, err := l.pool.TryGet()
+		if err == poolswap.ErrClosed {
+			return
+		}
+		l.got(s)
+		l.Yield()
+		l.pool.Release(s)
 	})
 }
