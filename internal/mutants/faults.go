@@ -17,4 +17,10 @@ var faults = slices.Concat(methodFaults, assemblyFaults)
 
 // methodFaults are planted in the methods. The labels are those of the source;
 // each step they change is there because of what happens without it.
-var methodFaults = slices.Concat(readFaults, retireFaults, poolFaults)
+var methodFaults = slices.Concat(readFaults, retireFaults, poolFaults, publishFaults, waitFaults)
+
+// unseen says of a fault why the scheduler cannot see it, although it builds the
+// file. Another layer must.
+var unseen = map[string]string{
+	"V6: the turn is lost if fill calls Goexit": "the scheduler's threads are coroutines, which must not call Goexit",
+}

@@ -10,13 +10,12 @@ var poolFaults = []fault{
 	}},
 	{"G2: counts begin anew in each generation", "internal/refcount/get.go", []edit{
 		{
-			`		state := &obj.counters.Load().State
-		state.Store(withPhase(state.Load()+generationStep, private)) // (G2)`,
-			`		fresh := stripe.New(p.Portable)
-		fresh.State.Store(obj.counters.Load().State.Load())
-		obj.counters.Store(fresh)
-		state := &fresh.State
-		state.Store(withPhase(state.Load()+generationStep, private)) // (G2)`,
+			`	counters := o.counters.Load()
+	state := &counters.State`,
+			`	counters := stripe.New(o.pool.Portable)
+	counters.State.Store(o.counters.Load().State.Load())
+	o.counters.Store(counters)
+	state := &counters.State`,
 		},
 	}},
 	{"P1: the push is a load and a store", "internal/refcount/freelist.go", []edit{
@@ -79,19 +78,14 @@ var poolFaults = []fault{
 	}},
 	{"B1: a store, so that two can give back", "internal/refcount/read.go", []edit{
 		{
-			`		if !counters.State.CompareAndSwap(now, withPhase(now, free)) {`,
-			`		if counters.State.Store(withPhase(now, free)); false {`,
+			`	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)`,
+			`	if counters.State.Store(withPhase(owned, free)); false { // (B1)`,
 		},
 	}},
 	{"U1: a store, so that two can publish", "internal/refcount/write.go", []edit{
 		{
-			`if phaseOf(now) != private || !state.CompareAndSwap(now, withPhase(now, live)) { // (U1)
-		s.refuse(next)
-	}`,
-			`if phaseOf(now) != private {
-		s.refuse(next)
-	}
-	state.Store(withPhase(now, live)) // (U1)`,
+			`!counters.State.CompareAndSwap(owned, withPhase(owned, live)) { // (U1)`,
+			`!func() bool { counters.State.Store(withPhase(owned, live)); return true }() { // (U1)`,
 		},
 	}},
 	{"G3: the limit is looked at, and then counted", "internal/refcount/stats.go", []edit{

@@ -71,35 +71,42 @@ var readFaults = []fault{
 			`	o.pool.stats.retries.Add(1)`,
 		},
 	}},
-	{"U2: the swap is a load and a store", "internal/refcount/write.go", []edit{
+	{"U2: the swap is a load and a store, and no mutex", "internal/refcount/write.go", []edit{
 		{
-			`	old := s.current.Swap(next)`,
-			`	old := s.current.Load()
-	s.current.Store(next)`,
+			`	s.mu.Lock()
+	defer s.mu.Unlock()
+`,
+			``,
+		},
+		{
+			`	old = s.current.Swap(next) // (U2)`,
+			`	s.current.Store(next) // (U2)`,
 		},
 	}},
 	{"U2: what was current is reset before it is retired", "internal/refcount/write.go", []edit{
 		{
-			`	if old.retire() {
-		s.pool.recycle(old)`,
-			`	if s.pool.tryReset(old) && old.retire() {
-		s.pool.keep(old)`,
+			`		if err := s.pool.settle(old, s.retire(old, op)); err != nil {
+			panic(err.Error())
+		}`,
+			`		if s.pool.tryReset(old) && s.retire(old, op).drained {
+			s.pool.keep(old)
+		}`,
 		},
 	}},
 	{"U2: what was current is not retired", "internal/refcount/write.go", []edit{
 		{
-			`	if old.retire() {`,
-			`	if false {`,
+			`		if err := s.pool.settle(old, s.retire(old, op)); err != nil {`,
+			`		if err := s.pool.settle(old, ending{}); err != nil {`,
 		},
 	}},
 	{"U2 after T1: retired before it is replaced", "internal/refcount/write.go", []edit{
 		{
-			`	old := s.current.Swap(next)`,
-			`	if now := s.current.Load(); now != nil && now.retire() {
-		s.pool.recycle(now)
+			`	old = s.current.Swap(next) // (U2)`,
+			`	if old != nil {
+		_ = s.pool.settle(old, s.retire(old, "Update"))
 	}
-	old := (*Object)(nil)
-	s.current.Swap(next)`,
+	old = nil
+	s.current.Swap(next) // (U2)`,
 		},
 	}},
 	{"R3: a release is not counted", "internal/refcount/read.go", []edit{

@@ -39,9 +39,9 @@ var retireFaults = []fault{
 	{"T3: the writer does not sum", "internal/refcount/write.go", []edit{
 		{
 			`	drained, excess := o.reclaim()
-	if excess`,
-			`	excess := (*Excess)(nil)
-	if excess`,
+	return ending`,
+			`	drained, excess := false, (*Excess)(nil)
+	return ending`,
 		},
 	}},
 	{"S1: a retiring object is summed", "internal/refcount/write.go", []edit{

@@ -17,6 +17,11 @@ func TestEveryFaultCanBePlanted(t *testing.T) {
 	if err := checkModelNames(); err != nil {
 		t.Error(err)
 	}
+	for name := range unseen {
+		if !slices.ContainsFunc(faults, func(f fault) bool { return f.name == name }) {
+			t.Errorf("no fault is called %q", name)
+		}
+	}
 	s, err := newScratch()
 	if err != nil {
 		t.Fatal(err)

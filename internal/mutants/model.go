@@ -11,7 +11,7 @@ import (
 var inModel = map[string]string{
 	"A3 after A4: counted after the re-validation":     "count-after-validation",
 	"A4: valid if it is live anywhere":                 "validate-by-phase",
-	"U2: the swap is a load and a store":               "torn-swap",
+	"U2: the swap is a load and a store, and no mutex": "torn-swap",
 	"S1: a retiring object is summed":                  "sum-retiring",
 	"P1: the push is a load and a store":               "torn-push",
 	"P2: no sweeper is started":                        "no-sweeper",

@@ -1,0 +1,236 @@
+package main
+
+// publishFaults are planted in the writer's side: Publish, versions, waiting,
+// Retain, Drain and Close.
+var publishFaults = []fault{
+	{"V1: no turn", "internal/refcount/publish.go", []edit{
+		{
+			`taken, err := s.turn.Take(ctx, s.closing) // (V1)`,
+			`taken, err := true, ctx.Err() // (V1)`,
+		},
+	}},
+	{"V2: what is current is taken before the mutex", "internal/refcount/publish.go", []edit{
+		{
+			`	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+`,
+			`	_, w.current = Acquire(s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+`,
+		},
+		{
+			`	_, w.current = Acquire(s) // (V2)
+`,
+			`	// (V2)
+`,
+		},
+	}},
+	{"V3: a conflict is not noticed", "internal/refcount/write.go", []edit{
+		{
+			`if swaps != anySwaps && s.swaps != swaps { // (V3)`,
+			`if swaps != anySwaps && false { // (V3)`,
+		},
+	}},
+	{"V3: a conflict is noticed by the address", "internal/refcount/write.go", []edit{
+		{
+			`import "errors"`,
+			`import (
+	"errors"
+	"unsafe"
+)`,
+		},
+		{
+			`	s.swaps++
+`,
+			`	s.swaps = uint64(uintptr(unsafe.Pointer(next)))
+`,
+		},
+	}},
+	{"V3: a closed container is not noticed", "internal/refcount/write.go", []edit{
+		{
+			`	if s.closed { // (V3)`,
+			`	if false { // (V3)`,
+		},
+	}},
+	{"V4 after U2: numbered after the swap", "internal/refcount/write.go", []edit{
+		{
+			`		publication := &counters.Publication
+		publication.Container.Store(s.id)  // (V4)
+		publication.Version.Store(version) // (V4)
+`,
+			`		// (V4)
+`,
+		},
+		{
+			`	return s.swap(next, version), version, nil
+`,
+			`	old = s.swap(next, version)
+	if next != nil {
+		publication := &next.counters.Load().Publication
+		publication.Container.Store(s.id)
+		publication.Version.Store(version)
+	}
+	return old, version, nil
+`,
+		},
+	}},
+	{"V4 after the mutex: numbered after the unlock", "internal/refcount/write.go", []edit{
+		{
+			`		publication := &counters.Publication
+		publication.Container.Store(s.id)  // (V4)
+		publication.Version.Store(version) // (V4)
+`,
+			`		// (V4)
+`,
+		},
+		{
+			`	s.mu.Lock()
+	defer s.mu.Unlock()
+`,
+			`	defer func() {
+		if version != 0 {
+			publication := &next.counters.Load().Publication
+			publication.Container.Store(s.id)
+			publication.Version.Store(version)
+		}
+	}()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+`,
+		},
+	}},
+	{"V5 after the mutex: the version is stored after the unlock", "internal/refcount/write.go", []edit{
+		{
+			`	s.version.Store(version) // (V5)`,
+			`	if version == 0 {
+		s.version.Store(version) // (V5)
+	}`,
+		},
+		{
+			`	s.mu.Lock()
+	defer s.mu.Unlock()
+`,
+			`	defer func() {
+		if version != 0 {
+			s.version.Store(version)
+		}
+	}()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+`,
+		},
+	}},
+	{"V5: the waiters are woken before the mutex", "internal/refcount/write.go", []edit{
+		{
+			`	s.mu.Lock()
+	defer s.mu.Unlock()
+`,
+			`	s.changed.wake()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+`,
+		},
+		{
+			`	if next != nil {
+		s.changed.wake()
+	}
+	return old
+`,
+			`	return old
+`,
+		},
+	}},
+	{"V6: the turn is lost if fill panics", "internal/refcount/publish.go", []edit{
+		{
+			`	defer w.end(&err)
+`,
+			`	returned := true
+	defer func() {
+		if returned {
+			w.end(&err)
+		}
+	}()
+`,
+		},
+		{
+			`	if err := fill(unsafe.Add(unsafe.Pointer(w.next), -int(s.offset)), w.current); err != nil {
+`,
+			`	returned = false
+	err = fill(unsafe.Add(unsafe.Pointer(w.next), -int(s.offset)), w.current)
+	if returned = true; err != nil {
+`,
+		},
+	}},
+	{"V6: the turn is lost if fill calls Goexit", "internal/refcount/publish.go", []edit{
+		{
+			`	defer w.end(&err)
+`,
+			`	returned := true
+	defer func() {
+		value := recover()
+		if returned || value != nil {
+			w.end(&err)
+		}
+		if value != nil {
+			panic(value)
+		}
+	}()
+`,
+		},
+		{
+			`	if err := fill(unsafe.Add(unsafe.Pointer(w.next), -int(s.offset)), w.current); err != nil {
+`,
+			`	returned = false
+	err = fill(unsafe.Add(unsafe.Pointer(w.next), -int(s.offset)), w.current)
+	if returned = true; err != nil {
+`,
+		},
+	}},
+	{"V6: the turn is not passed", "internal/refcount/publish.go", []edit{
+		{
+			`	defer w.slot.turn.Pass() // (V6)`,
+			`	// (V6)`,
+		},
+	}},
+	{"T1: the own reference is released after the retirement", "internal/refcount/publish.go", []edit{
+		{
+			`	w.letGo()
+	if old != nil {
+		w.object, w.ending = old, s.retire(old, op)
+	}
+	return nil
+`,
+			`	if old != nil {
+		w.object, w.ending = old, s.retire(old, op)
+	}
+	w.letGo()
+	return nil
+`,
+		},
+	}},
+	{"B1: next is given back through Release", "internal/refcount/publish.go", []edit{
+		{
+			`		if p.giveBack(next, w.owned) {
+			w.object, w.ending = next, ending{drained: true}
+		}
+`,
+			`		p.Release(unsafe.Pointer(next), 0)
+`,
+		},
+	}},
+	{"B1: given back whatever the generation", "internal/refcount/read.go", []edit{
+		{
+			`	if counters.State.Load() != owned {
+`,
+			`	if owned = counters.State.Load(); phaseOf(owned) != private {
+`,
+		},
+	}},
+}

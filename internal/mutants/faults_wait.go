@@ -1,0 +1,155 @@
+package main
+
+// waitFaults are planted where goroutines wait: for a version, for objects that
+// come back, and for the end of containers and pools.
+var waitFaults = []fault{
+	{"W1: Wait looks, and then asks", "internal/refcount/wait.go", []edit{
+		{
+			`		signal := s.changed.next()
+		switch`,
+			`		switch`,
+		},
+		{
+			`seam.Wait(ctx, signal, nil)`,
+			`seam.Wait(ctx, s.changed.next(), nil)`,
+		},
+	}},
+	{"W1: Changed looks, and then asks", "internal/refcount/wait.go", []edit{
+		{
+			`	signal := s.changed.next()
+	if version, closed := s.look(); version > after || closed {
+		return closedChannel
+	}
+	return signal.Done()
+`,
+			`	return s.changed.next().Done()
+`,
+		},
+	}},
+	{"W1: Drain and Close look, and then ask", "internal/refcount/leaving.go", []edit{
+		{
+			`		signal := p.back.next()
+		if done() {
+			return nil
+		}
+`,
+			`		if done() {
+			return nil
+		}
+		signal := p.back.next()
+`,
+		},
+	}},
+	{"W1: a Publish at the limit looks, and then asks", "internal/refcount/leaving.go", []edit{
+		{
+			`		signal := p.back.next()
+		if next, err`,
+			`		if next, err`,
+		},
+		{
+			`seam.Wait(ctx, signal, s.closing)`,
+			`seam.Wait(ctx, p.back.next(), s.closing)`,
+		},
+	}},
+	{"K1: what waits for a clean object is not woken", "internal/refcount/recycle.go", []edit{
+		{
+			`	case p.free.pushClean(obj): // (K1)
+		p.back.wake()
+`,
+			`	case p.free.pushClean(obj): // (K1)
+`,
+		},
+	}},
+	{"U1: an Update under way is counted as two current objects", "internal/refcount/write.go", []edit{
+		{
+			`		s.pool.stats.published.Add(1) // after the count of old as retired, see allCurrent
+`,
+			`		// after the count of old as retired, see allCurrent
+`,
+		},
+		{
+			`			return nil, 0, errRefused
+		}
+`,
+			`			return nil, 0, errRefused
+		}
+		s.pool.stats.published.Add(1)
+`,
+		},
+	}},
+	{"D1 after U2: marked after the swap", "internal/refcount/write.go", []edit{
+		{
+			`	if old != nil {
+		s.pool.leavesContainer(old)
+	}
+`,
+			``,
+		},
+		{
+			`	s.swaps++
+`,
+			`	s.swaps++
+	if old != nil {
+		s.pool.leavesContainer(old)
+	}
+`,
+		},
+	}},
+	{"D1: Drain waits for what leaves later", "internal/refcount/leaving.go", []edit{
+		{
+			`e.mark != 0 && e.mark <= last &&`,
+			`e.mark != 0 && (true || e.mark <= last) &&`,
+		},
+	}},
+	{"D2: not marked while it awaits its reset", "internal/refcount/recycle.go", []edit{
+		{
+			`	p.free.pushDirty(obj)
+`,
+			`	counters := obj.counters.Load()
+	arrives(counters, counters.Publication.Leaving.Load())
+	p.free.pushDirty(obj)
+`,
+		},
+	}},
+	{"D3: closing ends no wait of a publisher", "internal/refcount/close.go", []edit{
+		{
+			`	s.closing.Fire()
+`,
+			``,
+		},
+	}},
+	{"D3: closing wakes no waiter", "internal/refcount/close.go", []edit{
+		{
+			`	s.changed.wake()
+`,
+			``,
+		},
+	}},
+	{"D4: Get does not look whether the pool is closed", "internal/refcount/freelist.go", []edit{
+		{
+			`	if l.closed {
+		return nil, false, ErrClosed
+	}
+`,
+			``,
+		},
+	}},
+	{"D4: Close does not wait for what is being made", "internal/refcount/freelist.go", []edit{
+		{
+			`return l.creating > 0`,
+			`return l.creating < 0`,
+		},
+	}},
+	{"H1: Retain counts nothing", "internal/refcount/read.go", []edit{
+		{
+			`	counters.CountAcquired(k) // (H1)`,
+			`	_ = k // (H1)`,
+		},
+	}},
+	{"H1: Retain counts a release", "internal/refcount/read.go", []edit{
+		{
+			`	counters.CountAcquired(k) // (H1)`,
+			`	counters.CountReleased(k) // (H1)`,
+		},
+	}},
+}
