@@ -99,6 +99,7 @@ hidden byte leaked;			/* drained, not current and not in the pool */
 hidden byte over_released;			/* more released than acquired in a correct program */
 hidden byte panicked;			/* any other panic in a correct program */
 hidden byte too_many;			/* more objects than can be in use */
+hidden byte deadlock;			/* for ONLY: never set, since Spin finds it itself */
 #ifdef ONLY				/* assert one property alone: a bug may break others sooner */
 #define NEVER(flag, condition)	flag = (condition); assert(!ONLY)
 #else

@@ -33,6 +33,18 @@ byte update_begun;		/* readers whose container has an update under way, a set */
 #define NOT_CURRENT(o, c)	(current[c] != o || phase[o] != LIVE)
 #endif
 
+/* After a reader that retained its object has released it once, it releases it again. */
+#ifdef RETAINING
+#ifdef RETAIN_LATE
+#define GO_ON	count_retained
+#else
+#define GO_ON	release
+#endif
+#define RELEASE_RETAINED	if :: retained -> retained = false; goto GO_ON :: !retained TAKEN fi;
+#else
+#define RELEASE_RETAINED
+#endif
+
 /* next_round starts another round, or stops the reader. */
 #ifdef ROUNDS
 #define MORE_ROUNDS	rounds > 0 -> rounds--
@@ -73,6 +85,9 @@ proctype reader(byte me) {
 #ifdef STATE_BEFORE_RELEASED
 	bool seen_live;
 #endif
+#ifdef RETAINING
+	bool retained;		/* it holds two references: one more release follows */
+#endif
 
 	atomic { next_round() };
 acquire:
@@ -103,7 +118,7 @@ acquire:
 			holders[ref[me]]++;
 			unpin(k);
 			not_updated[me] = 0;
-			goto release
+			goto acquired
 		:: !VALID(ref[me], c) ->
 			NEVER(retried_without_update, not_updated[me] != 0);
 			not_updated[me] = 0;
@@ -137,6 +152,27 @@ acquire:
 	goto check;
 #endif
 
+acquired:
+#ifdef RETAINING
+	if
+#ifdef RETAIN_LATE	/* planted bug: (H1) after the own release */
+	:: atomic { holders[ref[me]]++; retained = true };
+	   goto release
+count_retained:
+	   atomic { pin(k, me, ref[me]); count_acquired(STRIPE_OF_READER, me, ref[me]); unpin(k) }
+#else
+	:: atomic {
+		pin(k, me, ref[me]);
+		count_acquired(STRIPE_OF_READER, me, ref[me]);	/* (H1) while it holds ref[me] */
+		holders[ref[me]]++;
+		unpin(k);
+		retained = true
+	   }
+#endif
+	:: true TAKEN
+	fi;
+#endif
+
 release:
 #ifdef COUNT_LATE	/* planted bug: (A3) after (A4) */
 	atomic { count_acquired(STRIPE_OF_READER, me, ref[me]) };
@@ -164,7 +200,7 @@ release:
 	atomic {
 		unpin(k);
 		if
-		:: phase[ref[me]] == LIVE -> next_round()	/* (R4) is it still? */
+		:: phase[ref[me]] == LIVE -> RELEASE_RETAINED next_round()	/* (R4) is it still? */
 		:: phase[ref[me]] != LIVE TAKEN
 		fi
 	};
@@ -179,7 +215,8 @@ check:
 #define IS_RETIRED(o)	(phase[o] == RETIRED)
 #endif
 #define CAS_ENABLED		true
-#define NOT_DRAINED	end_round()
+#define NOT_DRAINED	RELEASE_RETAINED end_round()
+#define NOT_FREED	end_round()
 #include "reclaim.pml"
 	push_dirty(ref[me]);
 #ifdef NO_SWEEPER	/* planted bug: no sweeper is started */

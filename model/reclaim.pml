@@ -3,9 +3,9 @@
 	 * were given back. Readers and writers include this file between other
 	 * steps. The caller defines OBJECT; FENCED, the condition for reading
 	 * the state; IS_RETIRED, what it sees of the state; CAS_ENABLED, the
-	 * condition for its compare-and-swap; and NOT_DRAINED, how it goes on if
-	 * this call did not free the object. If it did, the statements after
-	 * the include follow.
+	 * condition for its compare-and-swap; and how it goes on if this call did
+	 * not free the object: NOT_DRAINED, or NOT_FREED if the compare-and-swap
+	 * failed. If it did, the statements after the include follow.
 	 */
 	if
 #ifdef NO_RELOAD	/* planted bug: the state was read before the fence */
@@ -42,7 +42,7 @@
 			phase[OBJECT] = FREE;
 			FORGET(me)
 #ifndef TWO_WINNERS
-		:: !SAME_GENERATION(me, OBJECT) -> FORGET(me); NOT_DRAINED
+		:: !SAME_GENERATION(me, OBJECT) -> FORGET(me); NOT_FREED
 #endif
 		fi
 	   }
@@ -52,3 +52,4 @@
 #undef IS_RETIRED
 #undef CAS_ENABLED
 #undef NOT_DRAINED
+#undef NOT_FREED

@@ -25,7 +25,7 @@ cd "$scratch" || exit 2
 
 # The configurations to verify, "name: macros". protocol.pml has the defaults:
 # two readers, one writer, one container, store buffers of two entries, and any
-# number of operations.
+# number of operations. Those with another main file name it first.
 verify='
 asymmetric:      OBJECTS=3 LIMITED
 depth-3:         OBJECTS=2 LIMITED DEPTH=3
@@ -42,11 +42,33 @@ portable:        OBJECTS=3 LIMITED PORTABLE
 portable-containers: CONTAINERS=2 OBJECTS=3 LIMITED PORTABLE
 portable-writers: WRITERS=2 OBJECTS=2 LIMITED PORTABLE
 counted:         OBJECTS=2 LIMITED PORTABLE ROUNDS=2 UPDATES=3 COUNTED
+retaining:       READERS=1 OBJECTS=3 LIMITED RETAINING
+portable-retaining: OBJECTS=2 LIMITED PORTABLE RETAINING
 cover:           READERS=1 OBJECTS=3 LIMITED DEPTH=3 EMPTYING GIVING_BACK FENCE_FAILS COVER
 cover-migrating: READERS=1 OBJECTS=2 LIMITED MIGRATING CPUS=3 COVER
 cover-containers: READERS=1 CONTAINERS=2 OBJECTS=3 LIMITED OVERFLOW EMPTYING COVER
 cover-stepwise:  READERS=1 OBJECTS=4 PORTABLE STEPWISE COVER
 cover-race:      READERS=1 WRITERS=2 OBJECTS=3 LIMITED PORTABLE RACE COVER
+cover-retaining: READERS=1 OBJECTS=2 LIMITED MIGRATING RETAINING COVER
+publishers:      publish.pml PUBLISHERS=2 UPDATERS=1 UPDATES=2 EMPTYING
+without-turn:    publish.pml PUBLISHERS=2 UPDATERS=1 WITHOUT_TURN
+limit:           publish.pml OBJECTS=2 PUBLISHERS=1 PUBLISHES=2 UPDATERS=1 GIVING_BACK READERS=1 GIVING_UP
+limit-containers: publish.pml CONTAINERS=2 OBJECTS=2 PUBLISHERS=2 UPDATERS=1 EMPTYING
+losses:          publish.pml MAXLIVE=2 PUBLISHERS=1 UPDATERS=1 READERS=1 PANICS
+draining-losses: publish.pml MAXLIVE=2 UPDATERS=1 DRAINERS=1 PANICS
+versions:        publish.pml UPDATERS=2 READERS=1 WAITERS=1
+draining:        publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 READERS=1 DRAINERS=1
+drainers:        publish.pml OBJECTS=2 UPDATERS=1 READERS=1 DRAINERS=2
+closing:         publish.pml OBJECTS=2 PUBLISHERS=1 READERS=1 CLOSERS=2
+closing-at-limit: publish.pml OBJECTS=2 PUBLISHERS=1 PUBLISHES=2 READERS=2 PATIENT CLOSERS=1
+closing-waiter:  publish.pml OBJECTS=2 EMPTY UPDATERS=1 EMPTYING WAITERS=1 CLOSERS=1
+pool-closing:    publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 READERS=1 POOL_CLOSERS=1
+pool-closers:    publish.pml OBJECTS=2 UPDATERS=1 EMPTYING GIVING_BACK POOL_CLOSERS=2
+both-closers:    publish.pml OBJECTS=2 PUBLISHERS=1 CLOSERS=1 POOL_CLOSERS=1
+pool-trimming:   publish.pml OBJECTS=2 UPDATERS=1 GIVING_BACK POOL_CLOSERS=1 TRIMMERS=1
+pool-containers: publish.pml CONTAINERS=2 UPDATERS=2 POOL_CLOSERS=1
+misuse:          publish.pml EMPTY OBJECTS=1 PUBLISHERS=1 UPDATERS=1 UPDATES=2 EMPTYING DRAINERS=1 MISUSE
+misuse-owners:   publish.pml OBJECTS=1 EMPTY PUBLISHERS=1 UPDATERS=2 MISUSE
 '
 
 deep='
@@ -103,6 +125,35 @@ publish-after-swap:         acquired_not_current OBJECTS=2 LIMITED ROUNDS=1 UPDA
 no-sweeper:                 leaked OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 NO_SWEEPER
 torn-push:                  leaked OBJECTS=3 LIMITED ROUNDS=1 UPDATES=2 TORN_PUSH
 keep-mutex:                 deadlock OBJECTS=3 LIMITED ROUNDS=1 UPDATES=2 STEPWISE KEEP_MUTEX
+retain-late:                recycled_while_held READERS=1 OBJECTS=2 LIMITED ROUNDS=1 UPDATES=1 RETAINING RETAIN_LATE
+no-conflict-check:          lost_update publish.pml PUBLISHERS=1 UPDATERS=1 NO_CONFLICT_CHECK
+conflict-by-address:        lost_update publish.pml EMPTY PUBLISHERS=1 UPDATERS=1 UPDATES=2 EMPTYING CONFLICT_BY_ADDRESS
+note-without-mutex:         lost_update publish.pml PUBLISHERS=1 UPDATERS=1 NOTE_WITHOUT_MUTEX
+number-after-swap:          wrong_version publish.pml UPDATERS=1 READERS=1 NUMBER_AFTER_SWAP
+version-before-swap:        wrong_version publish.pml UPDATERS=1 READERS=1 VERSION_BEFORE_SWAP
+number-outside-mutex:       version_not_growing publish.pml UPDATERS=2 NUMBER_OUTSIDE_MUTEX
+wake-early:                 lost_wakeup publish.pml UPDATERS=1 WAITERS=1 WAKE_EARLY
+version-before-ask:         lost_wakeup publish.pml UPDATERS=1 WAITERS=1 VERSION_BEFORE_ASK
+look-before-ask:            deadlock publish.pml UPDATERS=1 DRAINERS=1 LOOK_BEFORE_ASK
+mark-after-swap:            drained_early publish.pml UPDATERS=1 DRAINERS=1 MARK_AFTER_SWAP
+unmark-early:               drained_early publish.pml UPDATERS=1 DRAINERS=1 UNMARK_EARLY
+mark-before-phase:          closed_early publish.pml UPDATERS=1 GIVING_BACK POOL_CLOSERS=1 MARK_BEFORE_PHASE
+put-without-closed-check:   published_after_close publish.pml UPDATERS=1 CLOSERS=1 PUT_WITHOUT_CLOSED_CHECK
+get-without-closed-check:   closed_early publish.pml UPDATERS=1 POOL_CLOSERS=1 GET_WITHOUT_CLOSED_CHECK
+creating-not-counted:       closed_early publish.pml UPDATERS=1 POOL_CLOSERS=1 CREATING_NOT_COUNTED
+trim-after-wait:            closed_early publish.pml UPDATERS=1 GIVING_BACK POOL_CLOSERS=1 TRIMMERS=1 TRIM_AFTER_WAIT
+close-ignores-private:      closed_early publish.pml UPDATERS=1 POOL_CLOSERS=1 CLOSE_IGNORES_PRIVATE
+close-without-signal:       deadlock publish.pml OBJECTS=2 PUBLISHERS=1 PUBLISHES=2 READERS=2 PATIENT CLOSERS=1 CLOSE_WITHOUT_SIGNAL
+turn-kept-on-failure:       deadlock publish.pml PUBLISHERS=2 TURN_KEPT_ON_FAILURE
+keep-without-wake:          deadlock publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 GIVING_BACK KEEP_WITHOUT_WAKE
+lose-without-wake:          deadlock publish.pml MAXLIVE=2 PUBLISHERS=1 UPDATERS=1 GIVING_BACK PANICS LOSE_WITHOUT_WAKE
+published-before-retired:   refused_in_vain publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 PUBLISHED_BEFORE_RETIRED
+wake-at-the-limit:          busy_waiting publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 WAKE_AT_THE_LIMIT
+live-by-store:              two_current publish.pml OBJECTS=2 EMPTY PUBLISHERS=1 UPDATERS=1 MISUSE LIVE_BY_STORE
+take-back-without-cas:      taken_back publish.pml PUBLISHERS=1 UPDATERS=1 MISUSE GIVE_BACK_WITHOUT_CAS
+give-back-any:              taken_back publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=2 MISUSE GIVE_BACK_ANY
+mark-by-store:              drained_early publish.pml OBJECTS=1 EMPTY PUBLISHERS=1 UPDATERS=1 UPDATES=2 EMPTYING DRAINERS=1 MISUSE MARK_BY_STORE
+unmark-without-wake:        deadlock publish.pml OBJECTS=1 EMPTY PUBLISHERS=1 UPDATERS=1 DRAINERS=1 MISUSE UNMARK_WITHOUT_WAKE
 '
 
 states= depth= seconds= memory= errors= property= unreached=
@@ -116,14 +167,17 @@ cpu_seconds() {
 # search MACRO... searches one configuration and sets the variables above. gcc
 # gets $compiler_flags, the search $search_flags.
 search() {
-	rm -f pan pan.* protocol.pml.trail
-	flags= merging=
+	rm -f pan pan.* ./*.trail
+	main=protocol.pml flags= merging=
 	for macro; do
-		flags="$flags -D$macro"
+		case $macro in
+		*.pml) main=$macro merging=-o3 ;;
+		*) flags="$flags -D$macro" ;;
+		esac
 		[ "$macro" != COVER ] || merging=-o3
 	done
 	# Without -o3 Spin merges statements, and counts merged ones as reached from the start.
-	spin -a $merging $flags protocol.pml >spin.out 2>&1 &&
+	spin -a $merging $flags $main >spin.out 2>&1 &&
 		gcc -w -DSAFETY $compiler_flags -o pan pan.c || {
 		cat spin.out >&2
 		exit 2
@@ -141,12 +195,30 @@ search() {
 	memory=$(awk '/total actual memory usage/ { print int($1) }' pan.out)
 	errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.out)
 	property=$(sed -n 's/^pan:[0-9]*: assertion violated *!(*\([a-z_]*\)).*/\1/p; s/^pan:[0-9]*: invalid end state.*/deadlock/p' pan.out | head -n 1)
+	if [ $main = protocol.pml ]; then
+		check_reached
+	else
+		unreached=
+		./pan -d >statements.out
+		note_reached >>reached.out
+	fi
+	if [ "$errors" = 0 ] && grep -qE 'not completed|too small|MEMLIM|out of memory' pan.out; then
+		errors=incomplete
+	fi
+	[ -n "$errors" ] && [ -n "$states" ] || {
+		cat pan.out >&2
+		exit 2
+	}
+}
+
+# check_reached sets unreached to the statements that this search did not reach.
+# Processes do not end, so only their closing braces may stay unreached.
+check_reached() {
 	processes='proctype reader,proctype writer,proctype sweeper,init'
 	case $flags in
 	*-DPORTABLE*) ;;
 	*) processes="$processes,proctype memory" ;;
 	esac
-	# Processes do not end, so only their closing braces may stay unreached.
 	unreached=$(awk -v processes="$processes" '
 		/^unreached in / { process = substr($0, length("unreached in ") + 1) }
 		process != "" && /, state [0-9]+,/ && !/"-end-"/ { print }
@@ -156,13 +228,48 @@ search() {
 				if (sections[name[n]] != 1)
 					print "\tSpin printed no list of unreached statements for " name[n]
 		}' pan.out)
-	if [ "$errors" = 0 ] && grep -qE 'not completed|too small|MEMLIM|out of memory' pan.out; then
-		errors=incomplete
-	fi
-	[ -n "$errors" ] && [ -n "$states" ] || {
-		cat pan.out >&2
-		exit 2
-	}
+}
+
+# note_reached prints each statement of publish.pml, by process and line, and how
+# many of its expansions this search reached. A configuration has not all
+# goroutines, so all together must reach every statement: see check_all_reached.
+note_reached() {
+	awk '
+		FNR == 1 { file++; process = "" }
+		file == 1 && /^unreached in / { process = $NF; sections++ }
+		file == 1 && /, state [0-9]+,/ {
+			sub(/^.*, state /, "")
+			number = text = $0
+			sub(/,.*/, "", number)
+			sub(/^[0-9]+, "/, "", text)
+			sub(/"$/, "", text)
+			missed[process, number, text] = 1
+		}
+		file == 2 && /^(proctype|init)/ { process = $NF; processes++ }
+		file == 2 && / => / {
+			number = $2
+			sub(/^.*\] [^ ]*:/, "")
+			text = $0
+			sub(/^[0-9]* => /, "", text)
+			statement = process ":" $0
+			gsub(/[0-9]+/, "N", statement)	# bounds
+			sub(/:N/, ":" $1, statement)
+			if (text != "-end-")
+				reached[statement] += !((process, number, text) in missed)
+		}
+		END {
+			if (sections != processes)
+				print "0 Spin printed no list of unreached statements for some process of '"$name"'"
+			for (statement in reached)
+				print reached[statement], statement
+		}' pan.out statements.out
+}
+
+# check_all_reached prints the statements that no search of publish.pml reached.
+check_all_reached() {
+	awk '
+		{ expansions = $1; sub(/^[0-9]+ /, ""); reached[$0] += expansions }
+		END { for (statement in reached) if (reached[statement] == 0) print "\t" statement }' reached.out | sort
 }
 
 # wanted returns true if $1 was named on the command line, or no name was given.
@@ -213,8 +320,7 @@ verify_configuration() {
 search_bug() {
 	expected=$1
 	shift
-	[ "$expected" = deadlock ] || set -- "$@" "ONLY=$expected"
-	search "$@"
+	search "$@" "ONLY=$expected"
 }
 
 # verify_bug fails unless the planted bug violates its property.
@@ -234,7 +340,7 @@ verify_bug() {
 print_trail() {
 	shift
 	search_bug "$@"
-	spin -t -p $flags protocol.pml
+	spin -t -p $flags $main
 }
 
 [ $# -ge 1 ] || usage
@@ -248,7 +354,15 @@ verify | deep)
 	[ $mode = verify ] || compiler_flags='-O2 -DCOLLAPSE -DSC -DMEMLIM=20000' search_flags='-w28 -m40000000'
 	printf '%-20s %11s %9s %8s %6s %6s %s\n' configuration states depth 'CPU s' MiB errors property
 	if [ $mode = verify ]; then table=$verify; else table=$deep; fi
+	: >reached.out
 	for_each "$table" verify_configuration
+	if [ $mode = verify ] && [ -z "$names" ]; then
+		unreached=$(check_all_reached)
+		if [ -n "$unreached" ]; then
+			printf 'statements that no configuration of publish.pml reached:\n%s\n' "$unreached"
+			failed=$((failed + 1))
+		fi
+	fi
 	echo "$ran configurations, $failed with errors or unreached statements"
 	;;
 mutants | trail)

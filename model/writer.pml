@@ -240,6 +240,7 @@ swap:
 #define CAS_ENABLED		true
 #endif
 #define NOT_DRAINED	ref[me] = NONE; end_update()
+#define NOT_FREED	NOT_DRAINED
 #include "reclaim.pml"
 	atomic { UNLOCKED -> keep(ref[me]); ref[me] = NONE; end_update() };
 
