@@ -195,10 +195,10 @@ search() {
 	memory=$(awk '/total actual memory usage/ { print int($1) }' pan.out)
 	errors=$(sed -n 's/.*errors: \([0-9]*\).*/\1/p' pan.out)
 	property=$(sed -n 's/^pan:[0-9]*: assertion violated *!(*\([a-z_]*\)).*/\1/p; s/^pan:[0-9]*: invalid end state.*/deadlock/p' pan.out | head -n 1)
+	unreached=
 	if [ $main = protocol.pml ]; then
 		check_reached
-	else
-		unreached=
+	elif [ $mode = verify ]; then
 		./pan -d >statements.out
 		note_reached >>reached.out
 	fi

@@ -36,18 +36,20 @@ inline begin(o) {
 	mark[o] = 0			/* (D2) with the step to private */
 }
 
+#if DRAINERS > 1
+#define NOT_AWAITED(o)	REMOVE(awaited[0], o); REMOVE(awaited[1], o); skip
+#elif DRAINERS
+#define NOT_AWAITED(o)	REMOVE(awaited[0], o); skip
+#else
+#define NOT_AWAITED(o)	skip
+#endif
+
 /* back_again notes that the hook for a replaced object has returned. */
 inline back_again(o) {
 	NEVER(recycled_while_held, refs[o] != 0);
 	NEVER(closed_early, pool_over);
 	REMOVE(out, o);
-#if DRAINERS
-	REMOVE(awaited[0], o);
-#endif
-#if DRAINERS > 1
-	REMOVE(awaited[1], o);
-#endif
-	skip
+	NOT_AWAITED(o)
 }
 
 #ifdef PANICS
