@@ -1,6 +1,7 @@
 package poolswap
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"unsafe"
@@ -109,10 +110,10 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 func (p *Pool[T, P]) Get() *T {
 	p.engine.Check("Get")
 	obj, err := p.engine.Get()
-	switch err {
-	case ErrClosed:
+	switch {
+	case errors.Is(err, ErrClosed):
 		panic("poolswap: Get from the closed pool of " + p.engine.TypeName)
-	case ErrLimit:
+	case errors.Is(err, ErrLimit):
 		s := p.Stats()
 		panic(fmt.Sprintf("poolswap: Get from the pool of %s: %d objects are live, as many as Options.MaxLive allows, and none is free: %d are current, %d were replaced and are held by readers, %d are being reset or discarded (MaxLive too small, or a forgotten Release? TryGet returns an error instead)",
 			p.engine.TypeName, p.engine.MaxLive, s.Current, s.Retired, s.Resetting))

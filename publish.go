@@ -189,7 +189,7 @@ func (p *Pool[T, P]) Close(ctx context.Context) error {
 
 // public turns an error of the engine into the one that is documented.
 func public(err error) error {
-	switch e := err.(type) {
+	switch e := err.(type) { //nolint:errorlint // what fill returns comes back unchanged, whatever it wraps
 	case *refcount.HeldError:
 		held := HeldError(*e)
 		return &held

@@ -80,6 +80,11 @@ func (p *Pool) Close(ctx context.Context) error {
 	}
 	p.back.wake() // what waits for an object finds the pool closed
 
+	// Clean objects go first: a pop by another Trim or Close has marked its
+	// object by the time that this one finds the list empty, so what is in
+	// Discard there is waited for here.
+	p.Trim()
+
 	// An object that is live and not marked was current in a container that the
 	// program dropped: it is the collector's. So is a clean one that is not
 	// among the spares.
@@ -88,7 +93,7 @@ func (p *Pool) Close(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	p.Trim()
+	p.Trim() // the overflow, in which others may have put some since
 	return found
 }
 

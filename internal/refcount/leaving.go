@@ -2,6 +2,7 @@ package refcount
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -22,21 +23,25 @@ func (p *Pool) leavesContainer(o *Object) {
 	}
 	if phaseOf(counters.State.Load()) == live { // not live: a forged container's, which retire refuses
 		p.stats.retired.Add(1)
-		p.leaves(counters)
+		p.leaves(counters, counters.Publication.Leaving.Load())
 	}
 }
 
-// leaves marks an object that leaves a container or its owner.
-func (p *Pool) leaves(counters *stripe.Counters) (mark uint64) {
+// leaves marks an object that leaves a container or its owner. It returns false,
+// and marks nothing, if the mark is not was any more: then a goroutine that the
+// caller raced with has taken the object.
+func (p *Pool) leaves(counters *stripe.Counters, was uint64) (mark uint64, ok bool) {
 	// (D1) Mark, before the step by which the object leaves: the swap (U2), or
 	// (B1), or under the mutex of the free list the pop before Discard. So at no
 	// moment is an object on its way without a mark, and a Drain or Close that
 	// looks after that step sees the mark or the object's end. The marks are
 	// numbers in one order, so that Drain can leave out what leaves later.
 	mark = p.leavings.Next()
+	if !counters.Publication.Leaving.CompareAndSwap(was, mark) { // (D1)
+		return 0, false
+	}
 	counters.Publication.Left.Store(p.now()) // (D1)
-	counters.Publication.Leaving.Store(mark) // (D1)
-	return mark
+	return mark, true
 }
 
 // arrives removes the mark of an object that is not on its way any more, unless
@@ -63,13 +68,13 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 	counts := func(e *entry) bool { return e.phase != lost } // towards the limit
 	p := s.pool
 	next, err := p.Get()
-	if err != ErrLimit {
+	if !errors.Is(err, ErrLimit) {
 		return next, err
 	}
 	defer p.back.forget()
 	for {
 		signal := p.back.next()
-		if next, err := p.Get(); err != ErrLimit {
+		if next, err := p.Get(); !errors.Is(err, ErrLimit) {
 			return next, err
 		}
 		if _, closed := s.look(); closed {

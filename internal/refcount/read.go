@@ -216,12 +216,17 @@ func (p *Pool) giveBack(o *Object, owned uint64) bool {
 	// The phase says free before reset runs, so a second Release during a
 	// long reset panics. What the content was made from is not known any more.
 	counters := o.counters.Load()
+	was := counters.Publication.Leaving.Load() // before the state: if that is owned, it is the owner's
 	if counters.State.Load() != owned {
 		return false
 	}
-	mark := p.leaves(counters)
+	mark, ok := p.leaves(counters, was)
+	if !ok {
+		return false
+	}
 	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
 		arrives(counters, mark)
+		p.back.wake()
 		return false
 	}
 	counters.Publication.Version.Store(0) // (B1)

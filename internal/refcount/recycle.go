@@ -132,7 +132,8 @@ func (p *Pool) popClean() *Object {
 	defer p.free.mu.Unlock()
 	obj := p.free.takeClean()
 	if obj != nil {
-		p.leaves(obj.counters.Load())
+		counters := obj.counters.Load()
+		p.leaves(counters, counters.Publication.Leaving.Load())
 	}
 	return obj
 }

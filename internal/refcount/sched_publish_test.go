@@ -87,7 +87,7 @@ var publishScenarios = []scenario{
 	{name: "fill fails, beside a reader", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.Start("publisher", func() {
-			if _, err := l.publishIf(c[0], func(*testObject) error { return errFill }); err != errFill {
+			if _, err := l.publishIf(c[0], func(*testObject) error { return errFilling }); err != errFilling {
 				l.Fail("Publish returned %v", err)
 			}
 		})
@@ -105,7 +105,7 @@ var publishScenarios = []scenario{
 	{name: "fill publishes its object itself, and fails", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.Start("publisher", func() {
-			if _, err := l.publishIf(c[0], func(next *testObject) error { l.updateTo(c[0], next, 10); return errFill }); err != errFill {
+			if _, err := l.publishIf(c[0], func(next *testObject) error { l.updateTo(c[0], next, 10); return errFilling }); err != errFilling {
 				l.Fail("Publish returned %v", err)
 			}
 		})
@@ -118,9 +118,9 @@ var publishScenarios = []scenario{
 				l.updateTo(c[0], next, 10)
 				l.update(c[0], nil)
 				mine = l.get()
-				return errFill
+				return errFilling
 			})
-			if err != errFill || mine.free {
+			if err != errFilling || mine.free {
 				l.Fail("Publish returned %v, and gave back what its caller owns: %v", err, mine.free)
 			}
 			l.pool.Release(mine)

@@ -25,8 +25,8 @@ const (
 // in advance.
 const later = 1 << 20
 
-// errFill is what a fill that fails returns.
-var errFill = errors.New("fill failed")
+// errFilling is what a fill that fails returns.
+var errFilling = errors.New("fill failed")
 
 // publish publishes the content that follows from the current one. refused is
 // an error that Publish may return, or nil.

@@ -14,7 +14,7 @@ func (s *Slot) Update(next *Object) {
 	}
 	old, _, err := s.put(next, owned, anySwaps)
 	switch {
-	case err == errRefused:
+	case errors.Is(err, errRefused):
 		s.refuse(next, op)
 	case err != nil && next != nil:
 		s.panicClosed(op)
@@ -61,9 +61,9 @@ func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint
 	defer s.mu.Unlock()
 
 	// (V3) Look whether the slot is closed, or was swapped since the caller held
-	// what it built on. Swaps are counted; addresses would not do, since an
-	// object that was replaced can be recycled and be current again. The mutex
-	// keeps the answer true until (U2).
+	// what it built on. Swaps are counted; addresses would not do, since a
+	// container that was empty can be filled and be empty again. The mutex keeps
+	// the answer true until (U2).
 	if s.closed { // (V3)
 		return nil, 0, ErrClosed
 	}

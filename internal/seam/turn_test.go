@@ -89,18 +89,23 @@ func TestOneThatGivesUpLeavesTheQueue(t *testing.T) {
 	}
 }
 
-// TestAFreeTurnIsTakenWhateverHasHappened: a turn that needs no waiting does not
-// depend on the context or the signal. The caller looks at these itself.
-func TestAFreeTurnIsTakenWhateverHasHappened(t *testing.T) {
+// TestAFreeTurnIsTakenUnlessTheSignalHasFired: a turn that needs no waiting does
+// not depend on the context, which the caller looks at itself.
+func TestAFreeTurnIsTakenUnlessTheSignalHasFired(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	signal := seam.NewSignal()
-	signal.Fire()
 	var turn seam.Turn
 	for range 100 {
 		if taken, err := turn.Take(ctx, signal); !taken || err != nil {
 			t.Fatal(taken, err)
 		}
 		turn.Pass()
+	}
+	signal.Fire()
+	for range 100 {
+		if taken, err := turn.Take(t.Context(), signal); taken || err != nil {
+			t.Fatal(taken, err)
+		}
 	}
 }
