@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -379,17 +380,35 @@ func TestCloseReportsAnOverRelease(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	c.Release(c.Acquire())
 	c.Release(current(c))
+	private := c.GetNew()
 	if err := c.Close(t.Context()); !errors.Is(err, poolswap.ErrOverReleased) {
 		t.Errorf("Close returned %v", err)
 	}
+	c.Release(private)
 	if err := c.Close(t.Context()); err != nil {
 		t.Errorf("a second Close returned %v", err)
 	}
+
+	// Of a pool: that of each container, also where the wait fails.
 	pool := newTablePool(poolswap.Options[table]{})
-	d := poolswap.NewContainer(pool, &table{})
-	d.Release(d.Acquire())
-	d.Release(current(d))
-	if err := pool.Close(t.Context()); !errors.Is(err, poolswap.ErrOverReleased) {
+	for range 2 {
+		d := poolswap.NewContainer(pool, &table{})
+		d.Release(d.Acquire())
+		d.Release(current(d))
+		defer d.Acquire() // keep it
+	}
+	private = pool.Get()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := pool.Close(ended)
+	if !errors.Is(err, poolswap.ErrOverReleased) || strings.Count(err.Error(), "more often than it was acquired") != 2 {
 		t.Errorf("Close of the pool returned %v", err)
+	}
+	if held := wantHeld(t, err, context.Canceled); held.Private != 1 {
+		t.Errorf("%+v", held)
+	}
+	pool.Release(private)
+	if err := pool.Close(t.Context()); err != nil {
+		t.Errorf("a second Close of the pool returned %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package poolswap
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"unsafe"
 
@@ -148,14 +149,15 @@ func (c *Container[T, P]) Retain(obj *T) *T {
 //
 // If ctx ends first, Close returns a *HeldError that says what is still held;
 // the container stays closed and Close can be called again. Close is idempotent
-// and safe for concurrent use. Without Options.Report it returns an *OverRelease
-// if the last object had been released too often.
+// and safe for concurrent use. Without Options.Report its error also matches an
+// *OverRelease if the last object had been released too often.
 //
 // A Close inside fill, inside the body of a Versions loop, in reset or in
 // Discard waits for itself. So does one on a goroutine that holds an object of
 // the container. An idle [Reader] is waited for. It panics if ctx is nil.
 func (c *Container[T, P]) Close(ctx context.Context) error {
-	return public(c.slot.Close(ctx))
+	excess, err := c.slot.Close(ctx)
+	return closed(err, excess)
 }
 
 // Drain waits until every object that was replaced before the call is no longer
@@ -184,7 +186,20 @@ func (p *Pool[T, P]) Drain(ctx context.Context) error {
 // said at [Container.Close] of an over-release and of waiting for itself holds
 // here too. It panics if ctx is nil.
 func (p *Pool[T, P]) Close(ctx context.Context) error {
-	return public(p.engine.Close(ctx))
+	excesses, err := p.engine.Close(ctx)
+	return closed(err, excesses...)
+}
+
+// closed is the result of Close: what ended the wait, and over-releases if there
+// are some.
+func closed(err error, excesses ...error) error {
+	err = public(err)
+	for _, excess := range excesses {
+		if excess != nil {
+			err = errors.Join(err, public(excess))
+		}
+	}
+	return err
 }
 
 // public turns an error of the engine into the one that is documented.

@@ -181,7 +181,7 @@ func TestMisuseOfPublish(t *testing.T) {
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	other := poolswap.NewEmptyContainer(pool)
 	pooltest.WantPanic(t, "poolswap: Publish with a nil fill", func() { c.Publish(t.Context(), nil) })
-	pooltest.WantPanic(t, "poolswap: Publish with a nil Context", func() { c.Publish(nil, set(1)) })
+	pooltest.WantPanic(t, "poolswap: Publish with a nil Context", func() { c.Publish(noContext, set(1)) })
 	const gone = "poolswap: Publish of a *poolswap_test.table that fill published or gave back (fill only fills next) "
 	for _, misuse := range []struct {
 		name, want string
@@ -329,6 +329,9 @@ func TestPublishReportsAnOverReleaseBesideTheVersion(t *testing.T) {
 		}
 	})
 }
+
+// noContext is what the tests of misuse pass.
+var noContext context.Context
 
 // current returns the current object without a reference.
 func current(c *poolswap.Container[table, *table]) *table {

@@ -119,8 +119,8 @@ func TestMisuseOfVersionOfAndRetain(t *testing.T) {
 		{"Retain of another pool's object", func() { c.Retain(foreign) }, "poolswap: Retain of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [generation 0, acquired 1 times, released 0 times]"},
 		{"VersionOf of a discarded object", func() { d.VersionOf(discarded) }, "poolswap: VersionOf of a *poolswap_test.table that the pool has discarded (hold the object while you ask) [generation 0, acquired 1 times, released 1 times]"},
 		{"Retain of a discarded object", func() { d.Retain(discarded) }, "poolswap: Retain of a *poolswap_test.table that the pool has discarded (released before Retain?) [generation 0, acquired 1 times, released 1 times]"},
-		{"Wait with a nil Context", func() { c.Wait(nil, 0) }, "poolswap: Wait with a nil Context"},
-		{"Versions with a nil Context", func() { c.Versions(nil) }, "poolswap: Versions with a nil Context"},
+		{"Wait with a nil Context", func() { c.Wait(noContext, 0) }, "poolswap: Wait with a nil Context"},
+		{"Versions with a nil Context", func() { c.Versions(noContext) }, "poolswap: Versions with a nil Context"},
 		{"VersionOf of a copy", func() { c.VersionOf(pooltest.CopyOf(free)) }, "poolswap: VersionOf of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)"},
 	} {
 		t.Run(misuse.name, func(t *testing.T) { pooltest.WantPanic(t, misuse.want, misuse.do) })

@@ -11,12 +11,14 @@ import (
 
 // This file ends containers and pools.
 
-// Close empties the slot for good, and waits until what it published is back.
-func (s *Slot) Close(ctx context.Context) error {
+// Close empties the slot for good, and waits until what it published is back. It
+// also returns the over-release of what was current, if it finds one that it
+// cannot report.
+func (s *Slot) Close(ctx context.Context) (excess, err error) {
 	const op = "Close"
 	checkContext(ctx, op)
 	s.Check(op)
-	found := s.shut()
+	excess = s.shut()
 	waited := func(e *entry) bool {
 		return e.mark != 0 && e.phase != lost && e.counters.Publication.Container.Load() == s.id
 	}
@@ -25,13 +27,10 @@ func (s *Slot) Close(ctx context.Context) error {
 	if _, err := s.turn.Take(ctx, nil); err != nil {
 		held := s.pool.held(op, err, waited)
 		held.Filling = true
-		return held
+		return excess, held
 	}
 	s.turn.Pass()
-	if err := s.pool.await(ctx, op, nil, waited); err != nil {
-		return err
-	}
-	return found
+	return excess, s.pool.await(ctx, op, nil, waited)
 }
 
 // shut closes the slot. It returns an error if what was current turns out to be
@@ -58,8 +57,8 @@ func (s *Slot) shut() error {
 }
 
 // Close closes every container of the pool, waits until all objects are back,
-// and discards them.
-func (p *Pool) Close(ctx context.Context) error {
+// and discards them. It returns over-releases like Slot.Close.
+func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 	const op = "Close"
 	checkContext(ctx, op)
 	p.Check(op)
@@ -72,10 +71,9 @@ func (p *Pool) Close(ctx context.Context) error {
 	p.free.closed = true // (D4)
 	p.free.mu.Unlock()
 
-	var found error
 	for _, s := range p.slots.close() {
-		if err := s.shut(); err != nil {
-			found = err
+		if excess := s.shut(); excess != nil {
+			excesses = append(excesses, excess)
 		}
 	}
 	p.back.wake() // what waits for an object finds the pool closed
@@ -91,10 +89,10 @@ func (p *Pool) Close(ctx context.Context) error {
 	if err := p.await(ctx, op, p.free.isCreating, func(e *entry) bool {
 		return e.phase == private || e.phase == unborn || e.phase != lost && e.mark != 0
 	}); err != nil {
-		return err
+		return excesses, err
 	}
 	p.Trim() // the overflow, in which others may have put some since
-	return found
+	return excesses, nil
 }
 
 // slots knows the containers of a pool, weakly: it keeps none alive.

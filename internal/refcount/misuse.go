@@ -112,17 +112,9 @@ func (o *Object) excess(state, acquired, released uint64) *Excess {
 	return &Excess{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generationOf(state), acquired, released}
 }
 
-// overReleased is for a writer that found an over-release: it reports it, or
-// panics without Reports.
-func (p *Pool) overReleased(e Excess) {
-	if p.Reports == nil {
-		panic(e.Error())
-	}
-	p.Reports.OverRelease(e)
-}
-
-// overReleasedByReader is overReleased for a reader, which never runs a
-// function of the user: a goroutine of its own reports.
+// overReleasedByReader is for a reader that found an over-release. It panics
+// without Reports. A reader never runs a function of the user: a goroutine of its
+// own reports.
 func (p *Pool) overReleasedByReader(e Excess) {
 	if p.Reports == nil {
 		panic(e.Error())

@@ -204,11 +204,11 @@ var publishScenarios = []scenario{
 		l.Start("publisher", func() { l.publish(c[0], nil) })
 		l.atEnd(c[0], 6)
 	}},
-	{name: "a publisher waits at the limit for an Update", options: poolswap.Options[testObject]{MaxLive: 2}, config: everyOrder, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+	{name: "a publisher waits at the limit for an Update of another container", options: poolswap.Options[testObject]{MaxLive: 3}, config: everyOrder, containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
 		s := l.get()
-		l.Start("updater", func() { l.updateTo(c[0], s, 10) })
+		l.Start("updater", func() { l.updateTo(c[1], s, 10) })
 		l.Start("publisher", func() { l.publish(c[0], nil) })
-		l.atEnd(c[0], 11)
+		l.atEnd(c[0], 1)
 	}},
 	{name: "a publisher waits at the limit, and all become current", options: poolswap.Options[testObject]{MaxLive: 2}, config: everyOrder, containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
 		l.update(c[1], nil)

@@ -9,8 +9,8 @@ import (
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// stats counts events. A read that meets no update writes none of it, and the
-// protocol never reads it, except for live under a limit.
+// stats counts events. A read that meets no update writes none of it. Of it the
+// protocol reads live, published and retired, under a limit alone.
 type stats struct {
 	live      seam.Uint64  // objects that exist and are not discarded or lost
 	resetting atomic.Int64 // hooks that run at this moment

@@ -56,9 +56,13 @@ type Publication struct {
 	// gave it back, until it is reset or discarded.
 	Leaving seam.Uint64
 
-	// For messages and stats alone; nothing is decided by them.
-	Container atomic.Uint64 // the number of the container
-	Left      atomic.Int64  // when it left, in nanoseconds of the pool's clock
+	// Container is the number of the container, written with Version. Close of a
+	// container waits for objects that have it and are leaving.
+	Container atomic.Uint64
+
+	// Left is when the object left, in nanoseconds of the pool's clock, for
+	// messages and stats.
+	Left atomic.Int64
 }
 
 // The layout is what At relies on.
