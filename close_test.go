@@ -53,7 +53,7 @@ func TestDrainWaitsForWhatWasReplacedBefore(t *testing.T) {
 		if e.Op != "Drain" || e.Objects != 1 || e.References != 1 || !slices.Equal(e.Versions, []uint64{first}) || e.Longest != 2*time.Second {
 			t.Errorf("%+v", e)
 		}
-		const want = "poolswap: Drain: context deadline exceeded; held after they were replaced: 1 (references: 1, versions: [1], longest: 2s) [*poolswap_test.table]"
+		const want = "poolswap: Drain: context deadline exceeded; still held: 1 (references: 1, versions: [1], longest: 2s) [*poolswap_test.table]"
 		if e.Error() != want {
 			t.Errorf("text\n got: %s\nwant: %s", e, want)
 		}
@@ -170,8 +170,8 @@ func TestAClosedContainer(t *testing.T) {
 		if v, err := c.Publish(t.Context(), func(*table, *table) error { t.Error("fill is called"); return nil }); v != 0 || err != poolswap.ErrClosed {
 			t.Errorf("Publish returned %d, %v", v, err)
 		}
-		pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table in a closed Container (Close came first; the object is still the caller's, who releases it)", func() { c.Update(next) })
-		pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table in a closed Container (Close came first; the object is still the caller's, who releases it)", func() { c.Update(&table{}) })
+		pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table in a closed Container (Close came first; release the object if it came from the pool)", func() { c.Update(next) })
+		pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table in a closed Container (Close came first; release the object if it came from the pool)", func() { c.Update(&table{}) })
 		c.Update(nil)
 		other.Update(next) // it is still the caller's, and the pool is open
 		for range c.Versions(t.Context()) {
@@ -249,7 +249,7 @@ func TestAClosedPool(t *testing.T) {
 		if e.Op != "Close" || e.Objects != 1 || e.References != 1 || e.Private != 1 {
 			t.Errorf("%+v", e)
 		}
-		const want = "poolswap: Close: context deadline exceeded; held after they were replaced: 1 (references: 1, versions: [3], longest: 1s); with writers: 1 [*poolswap_test.table]"
+		const want = "poolswap: Close: context deadline exceeded; still held: 1 (references: 1, versions: [3], longest: 1s); with writers: 1 [*poolswap_test.table]"
 		if e.Error() != want {
 			t.Errorf("text\n got: %s\nwant: %s", e, want)
 		}
@@ -359,7 +359,7 @@ func TestPublishWaitsForAnObjectAtTheLimit(t *testing.T) {
 		if e.Current != 2 || e.Objects != 0 || time.Since(begun) != time.Hour {
 			t.Errorf("%+v after %v", e, time.Since(begun))
 		}
-		const want = "poolswap: Publish: poolswap: the pool's limit of live objects is reached; current: 2 [*poolswap_test.table]"
+		const want = "poolswap: Publish: as many objects exist as Options.MaxLive allows, and none is free; current: 2 [*poolswap_test.table]"
 		if e.Error() != want {
 			t.Errorf("text\n got: %s\nwant: %s", e, want)
 		}

@@ -134,7 +134,8 @@ func (c *Container[T, P]) GetNew() *T {
 // It panics, naming the operation and the likely cause, if obj is current here
 // or in another container, is in the pool, has been replaced and is still held,
 // belongs to another pool, or is a copy, or if the container is closed; the
-// container is then as it was, and obj is still the caller's. It can also panic
+// container is then as it was, and obj is still the caller's, if it came from the
+// pool. It can also panic
 // after obj became current: reset or Discard of the old object may panic, and so
 // does Update itself, without Options.Report, if the old object was released
 // more often than it was acquired. Then, as when Update returns, obj is not the

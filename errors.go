@@ -33,14 +33,14 @@ var ErrOverReleased = errors.New("poolswap: released more often than acquired")
 type HeldError struct {
 	Op         string        // what waited: "Drain", "Close" or "Publish"
 	Type       string        // of the objects
-	Objects    int           // that were replaced and that readers still hold
+	Objects    int           // that are not current any more and are held, by readers or as current by a fill
 	References int           // to those
 	Versions   []uint64      // of those, ascending
-	Longest    time.Duration // since the first of those was replaced
+	Longest    time.Duration // since the first of those stopped being current
 	Resetting  int           // objects that are free and await their reset or Discard, or are in it
 	Private    int           // objects that writers own: from Get, or in fill
 	Current    int           // objects that are current; for a Publish under Options.MaxLive
-	Filling    bool          // a Publish of the container that is being closed is in fill
+	Filling    bool          // a Publish of the container is in fill; for Container.Close
 	Err        error         // what ended the wait
 }
 
@@ -92,7 +92,7 @@ type OverRelease struct {
 	Type       string  // of the object
 	Object     uintptr // its address, which its other generations have too
 	Generation uint64  // how often it had left the pool before
-	Acquired   uint64  // in all generations
+	Acquired   uint64  // in all generations, by Publish for its fill as well
 	Released   uint64
 }
 

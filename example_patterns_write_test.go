@@ -162,7 +162,7 @@ func Example_derived() {
 	fmt.Println(<-followed)
 	// Output:
 	// [18 17] of the current table: true
-	// poolswap: closed
+	// poolswap: the container or the pool is closed
 }
 
 func (s *Service) shutdown(ctx context.Context) error {
@@ -185,6 +185,6 @@ func Example_shutdown() {
 	fmt.Println(err)
 	// Output:
 	// <nil>
-	// poolswap: closed
+	// poolswap: the container or the pool is closed
 	// no table is loaded yet
 }

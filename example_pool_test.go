@@ -113,7 +113,7 @@ func ExamplePool_TryGet() {
 	_, err = pool.TryGet()
 	fmt.Println(err)
 	// Output:
-	// poolswap: the pool's limit of live objects is reached
+	// poolswap: as many objects exist as Options.MaxLive allows, and none is free
 	// <nil>
 }
 

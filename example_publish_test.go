@@ -150,7 +150,7 @@ func ExampleContainer_Close() {
 	fmt.Println(err)
 	// Output:
 	// <nil> true
-	// poolswap: closed
+	// poolswap: the container or the pool is closed
 }
 
 // A shutdown gives readers until a deadline and says who held on.
@@ -260,7 +260,7 @@ func ExampleHeldError_Error() {
 	names.Publish(context.Background(), add("ada"))
 	_, err := names.Publish(context.Background(), add("grace"))
 	fmt.Println(err)
-	// Output: poolswap: Publish: poolswap: the pool's limit of live objects is reached; current: 1 [*poolswap_test.Names]
+	// Output: poolswap: Publish: as many objects exist as Options.MaxLive allows, and none is free; current: 1 [*poolswap_test.Names]
 }
 
 func ExampleHeldError_Unwrap() {
@@ -268,5 +268,5 @@ func ExampleHeldError_Unwrap() {
 	if err := heldBack(); errors.As(err, &held) {
 		fmt.Println(held.Unwrap())
 	}
-	// Output: poolswap: the pool's limit of live objects is reached: context deadline exceeded
+	// Output: poolswap: as many objects exist as Options.MaxLive allows, and none is free: context deadline exceeded
 }

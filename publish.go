@@ -11,8 +11,8 @@ import (
 
 // Publish replaces the current object: it takes an object from the pool as
 // next, calls fill to make its content, and publishes it. current is what next
-// will replace, to build on, or nil; it must not be written. Both belong to
-// fill only until fill returns. Publish returns the version of the published
+// will replace, to build on, or nil; it must not be written. fill has both only
+// until it returns; it may Retain current. Publish returns the version of the published
 // object; it is not 0 if and only if the object was published, even beside an
 // error.
 //
@@ -38,8 +38,8 @@ import (
 // reset, Discard and Report run after the turn has passed on. A panic of theirs
 // passes through Publish, after the publication.
 //
-// It panics if ctx or fill is nil, or if fill itself publishes or releases next
-// or overwrites its Ref. A Publish or Close of the same container inside fill
+// It panics if ctx or fill is nil, and where it would publish a next that fill has
+// published or released itself, or whose Ref fill has overwritten. A Publish or Close of the same container inside fill
 // waits for itself until its ctx ends.
 //
 // ctx bounds the waits alone; a fill that has to end takes a ctx of its own. Once
@@ -65,8 +65,8 @@ func (c *Container[T, P]) Publish(ctx context.Context, fill func(next, current *
 // Version is one atomic load.
 func (c *Container[T, P]) Version() uint64 { return c.slot.Version() }
 
-// VersionOf returns the version of obj, which the caller holds, from Acquire or
-// a [Reader]. Of an object that the caller owns, from Get or as next in Publish,
+// VersionOf returns the version of obj, which the caller holds: from Acquire,
+// Retain or a [Reader], in WithAcquire or Versions, or as current in fill. Of an object that the caller owns, from Get or as next in Publish,
 // it is the version under which the object was last current, and 0 if it never
 // was, or if it was given back unpublished or discarded since: its content may
 // be half filled. VersionOf(nil) is 0.
@@ -80,10 +80,10 @@ func (c *Container[T, P]) VersionOf(obj *T) uint64 {
 
 // Changed returns a channel for a select: it is closed if the current version is
 // above after or the container is closed, and otherwise at the next publication
-// or when the container closes. Emptying the container closes no channel. One channel serves all who
-// ask between two publications; a publication that nobody waits for costs one
-// load. In a loop call [Container.Wait] as well: it returns the version, and
-// ErrClosed, after which Changed would make the loop spin.
+// or when the container closes. Emptying the container closes no channel. All
+// who ask between two publications get one channel; a publication for which
+// nobody asked costs one load. In a loop call [Container.Wait] as well: it returns
+// the version, and ErrClosed, after which Changed would make the loop spin.
 func (c *Container[T, P]) Changed(after uint64) <-chan struct{} { return c.slot.Changed(after) }
 
 // Wait returns a version above after that was current during the call, at once

@@ -41,7 +41,7 @@ type Stats struct {
 	ReadPath string // "assembly", or "methods (…)" with the reason: platform, race detector, build tag, or an unknown Go runtime
 
 	Versions        []uint64      // of the current objects, ascending
-	FailedPublishes uint64        // calls of Publish that published nothing, for whatever reason
+	FailedPublishes uint64        // calls of Publish that published nothing: by an error or panic of fill, a conflict, the limit, ctx or Close
 	Held            int           // references outstanding, to current objects as well; counts still in store buffers are missing
 	OldestRetired   time.Duration // since the oldest object that is still held was replaced, in nanoseconds; 0 if there is none
 }

@@ -189,7 +189,7 @@ func TestTheEndWaitsForATableThatIsHeld(t *testing.T) {
 						t.Errorf("serve returned %v after %v with %d tables left", err, took, s.pool.Stats().Live)
 					}
 				} else {
-					const says = "poolswap: Close: context deadline exceeded; held after they were replaced: 1 (references: 1, versions: [1], longest: 5s) [*main.table]"
+					const says = "poolswap: Close: context deadline exceeded; still held: 1 (references: 1, versions: [1], longest: 5s) [*main.table]"
 					if err == nil || !strings.Contains(err.Error(), says) || took != graceTime || s.pool.Stats().Held != 1 {
 						t.Errorf("serve returned %v after %v, want %q", err, took, says)
 					}

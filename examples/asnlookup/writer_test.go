@@ -258,7 +258,7 @@ func TestIfReadersHoldEveryTableTheNextPollTriesAgain(t *testing.T) {
 				t.Fatalf("with %d tables held: %v", len(held), err)
 			}
 		}
-		if says := "3 replaced, with 3 references, of versions [1 2 3], "; !strings.Contains(logged.String(), says) {
+		if says := "still held: 3 (references: 3, versions: [1 2 3], "; !strings.Contains(logged.String(), says) {
 			t.Errorf("the log does not say %q:\n%s", says, logged)
 		}
 		replaceFile(t, path, generationCSV(2))

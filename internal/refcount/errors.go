@@ -4,14 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Errors that poolswap documents under the same names.
 var (
-	ErrLimit    = errors.New("poolswap: the pool's limit of live objects is reached")
-	ErrClosed   = errors.New("poolswap: closed")
-	ErrConflict = errors.New("poolswap: another publication took effect since the current object was taken")
+	ErrLimit    = errors.New("poolswap: as many objects exist as Options.MaxLive allows, and none is free")
+	ErrClosed   = errors.New("poolswap: the container or the pool is closed")
+	ErrConflict = errors.New("poolswap: an Update took effect since fill was given current")
 )
 
 // HeldError is poolswap.HeldError, where each field is documented.
@@ -31,9 +32,9 @@ type HeldError struct {
 
 // Error says what ended the wait, and what is in the way.
 func (e *HeldError) Error() string {
-	text := fmt.Sprintf("poolswap: %s: %v", e.Op, e.Err)
+	text := "poolswap: " + e.Op + ": " + strings.TrimPrefix(e.Err.Error(), "poolswap: ")
 	if e.Objects > 0 {
-		text += fmt.Sprintf("; held after they were replaced: %d (references: %d, versions: %d, longest: %v)", e.Objects, e.References, e.Versions, e.Longest.Round(time.Millisecond))
+		text += fmt.Sprintf("; still held: %d (references: %d, versions: %d, longest: %v)", e.Objects, e.References, e.Versions, e.Longest.Round(time.Millisecond))
 	}
 	for _, part := range []struct {
 		what string

@@ -68,7 +68,7 @@ func (p *Pool) panicOverwrittenBefore(op string) {
 
 // panicClosed panics for an object that cannot become current any more.
 func (s *Slot) panicClosed(op string) {
-	panic(fmt.Sprintf("poolswap: %s of a %s in a closed Container (Close came first; the object is still the caller's, who releases it)", op, s.pool.TypeName))
+	panic(fmt.Sprintf("poolswap: %s of a %s in a closed Container (Close came first; release the object if it came from the pool)", op, s.pool.TypeName))
 }
 
 // checkContext panics if ctx is nil.
