@@ -112,12 +112,12 @@ func TestMisuseOfVersionOfAndRetain(t *testing.T) {
 		do   func()
 		want string
 	}{
-		{"VersionOf of a free object", func() { c.VersionOf(free) }, "poolswap: VersionOf of a *poolswap_test.table that is in the pool (hold the object while you ask) " + none},
+		{"VersionOf of a free object", func() { c.VersionOf(free) }, "poolswap: VersionOf of a *poolswap_test.table that is in the pool (released before VersionOf?) " + none},
 		{"Retain of a free object", func() { c.Retain(free) }, "poolswap: Retain of a *poolswap_test.table that is in the pool (released before Retain?) " + none},
 		{"Retain of a literal", func() { c.Retain(&table{}) }, "poolswap: Retain of a *poolswap_test.table that was never published (a literal? only Get, Acquire and Update make an object the pool's), or whose Ref was overwritten (by *t = T{…}?)"},
 		{"VersionOf of another pool's object", func() { c.VersionOf(foreign) }, "poolswap: VersionOf of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [generation 0, acquired 1 times, released 0 times]"},
 		{"Retain of another pool's object", func() { c.Retain(foreign) }, "poolswap: Retain of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [generation 0, acquired 1 times, released 0 times]"},
-		{"VersionOf of a discarded object", func() { d.VersionOf(discarded) }, "poolswap: VersionOf of a *poolswap_test.table that the pool has discarded (hold the object while you ask) [generation 0, acquired 1 times, released 1 times]"},
+		{"VersionOf of a discarded object", func() { d.VersionOf(discarded) }, "poolswap: VersionOf of a *poolswap_test.table that the pool has discarded (released before VersionOf?) [generation 0, acquired 1 times, released 1 times]"},
 		{"Retain of a discarded object", func() { d.Retain(discarded) }, "poolswap: Retain of a *poolswap_test.table that the pool has discarded (released before Retain?) [generation 0, acquired 1 times, released 1 times]"},
 		{"Wait with a nil Context", func() { c.Wait(noContext, 0) }, "poolswap: Wait with a nil Context"},
 		{"Versions with a nil Context", func() { c.Versions(noContext) }, "poolswap: Versions with a nil Context"},

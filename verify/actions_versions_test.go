@@ -16,9 +16,9 @@ func (m *machine) versionOf() bool {
 	var want verdict
 	switch w.place {
 	case clean, dirty, resetting, overflow:
-		want = w.misuse("VersionOf", "that is in the pool (hold the object while you ask)")
+		want = w.misuse("VersionOf", "that is in the pool (released before VersionOf?)")
 	case discarded:
-		want = w.misuse("VersionOf", "that the pool has discarded (hold the object while you ask)")
+		want = w.misuse("VersionOf", "that the pool has discarded (released before VersionOf?)")
 	}
 	var version uint64
 	c := m.containers[m.pick(2)]

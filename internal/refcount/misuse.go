@@ -32,6 +32,16 @@ func (p *Pool) checkOwn(obj *Object, op string) {
 	}
 }
 
+// checkNotReleased panics for an object that no caller can hold.
+func (o *Object) checkNotReleased(op string) {
+	switch phaseOf(o.counters.Load().State.Load()) {
+	case free:
+		o.panicMisuse(op, "that is in the pool (released before "+op+"?)")
+	case discarded:
+		o.panicMisuse(op, "that the pool has discarded (released before "+op+"?)")
+	}
+}
+
 // refuse panics for an object that op was given and cannot publish.
 func (s *Slot) refuse(obj *Object, op string) {
 	switch phaseOf(obj.counters.Load().State.Load()) {

@@ -186,14 +186,10 @@ func (s *Slot) Retain(obj unsafe.Pointer) {
 		panicUnpublished(op, s.pool.TypeName)
 	}
 	s.pool.checkOwn(o, op)
-	switch phaseOf(counters.State.Load()) {
-	case private:
+	if phaseOf(counters.State.Load()) == private {
 		o.panicMisuse(op, "that is not published (Retain is for an object that Acquire returned)")
-	case free:
-		o.panicMisuse(op, "that is in the pool (released before Retain?)")
-	case discarded:
-		o.panicMisuse(op, "that the pool has discarded (released before Retain?)")
 	}
+	o.checkNotReleased(op)
 	// (H1) Count one more, before the caller releases its own reference. Until
 	// then the sums differ, so the object does not drain, and no re-validation
 	// is needed. The count is visible before that release is, since one

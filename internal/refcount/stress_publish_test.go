@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
-	"runtime/debug"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -39,14 +37,11 @@ type publishers struct {
 
 	updated, conflicts, retained, waits, versions atomic.Uint64
 
-	group  sync.WaitGroup
-	ending sync.Once
-	ended  chan struct{} // closed when target is reached or something failed
-	failed atomic.Bool
+	*crew // ended when target is reached or something failed
 }
 
 func newPublishers(t *testing.T, portable bool, target uint64) *publishers {
-	p := &publishers{t: t, target: target, ended: make(chan struct{})}
+	p := &publishers{t: t, target: target, crew: newCrew(t)}
 	p.pool = poolswap.NewPoolWithOptions(
 		func() *canary { p.made.Add(1); return newCanary(poison) },
 		func(obj *canary) bool {
@@ -64,38 +59,6 @@ func newPublishers(t *testing.T, portable bool, target uint64) *publishers {
 		})
 	p.c = poolswap.NewContainer(p.pool, newCanary(countWord(0, 0)))
 	return p
-}
-
-// fail reports the first failure and ends the run.
-func (p *publishers) fail(format string, args ...any) {
-	if p.failed.CompareAndSwap(false, true) {
-		p.t.Errorf(format, args...)
-	}
-	p.end()
-}
-
-func (p *publishers) end() { p.ending.Do(func() { close(p.ended) }) }
-
-// over reports whether the container is about to be closed, or is.
-func (p *publishers) over() bool {
-	select {
-	case <-p.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-// start runs work on another goroutine. A panic fails the run.
-func (p *publishers) start(work func()) {
-	p.group.Go(func() {
-		defer func() {
-			if value := recover(); value != nil {
-				p.fail("panic: %v\n%s", value, debug.Stack())
-			}
-		}()
-		work()
-	})
 }
 
 // look returns the word of a canary that the caller holds, and its version. They

@@ -4,8 +4,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"runtime"
-	"runtime/debug"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -40,15 +38,12 @@ type stress struct {
 	made, adopted, discarded atomic.Uint64
 	pairs                    atomic.Uint64 // of Acquire and Release, by fastReaders
 
-	begun  time.Time
-	group  sync.WaitGroup
-	failed atomic.Bool
-	ending sync.Once
-	ended  chan struct{}
+	begun time.Time
+	*crew
 }
 
 func newStress(t *testing.T, options poolswap.Options[canary]) *stress {
-	s := &stress{t: t, ended: make(chan struct{})}
+	s := &stress{t: t, crew: newCrew(t)}
 	options.Spares = 4
 	options.Discard = s.discard
 	s.pool = poolswap.NewPoolWithOptions(s.make, s.reset, options)
@@ -94,39 +89,6 @@ func (s *stress) published(container int) (r serials) {
 		r[i] = s.updated[container][i].Load()
 	}
 	return r
-}
-
-// fail reports the first failure and ends the run.
-func (s *stress) fail(format string, args ...any) {
-	if s.failed.CompareAndSwap(false, true) {
-		s.t.Logf("after %v and %d updates:", time.Since(s.begun).Round(time.Millisecond), s.pool.Stats().Updates)
-		s.t.Errorf(format, args...)
-	}
-	s.end()
-}
-
-func (s *stress) end() { s.ending.Do(func() { close(s.ended) }) }
-
-// over reports whether the run has ended.
-func (s *stress) over() bool {
-	select {
-	case <-s.ended:
-		return true
-	default:
-		return false
-	}
-}
-
-// start runs f on another goroutine. A panic fails the run.
-func (s *stress) start(f func()) {
-	s.group.Go(func() {
-		defer func() {
-			if value := recover(); value != nil {
-				s.fail("panic: %v\n%s", value, debug.Stack())
-			}
-		}()
-		f()
-	})
 }
 
 // run lets the workers run until duration has passed, the rare paths were taken

@@ -81,11 +81,6 @@ func (s *Slot) VersionOf(obj *Object) uint64 {
 		return 0
 	}
 	s.pool.checkOwn(obj, op)
-	switch phaseOf(counters.State.Load()) {
-	case free:
-		obj.panicMisuse(op, "that is in the pool (hold the object while you ask)")
-	case discarded:
-		obj.panicMisuse(op, "that the pool has discarded (hold the object while you ask)")
-	}
+	obj.checkNotReleased(op)
 	return counters.Publication.Version.Load()
 }
