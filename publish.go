@@ -35,8 +35,9 @@ import (
 //   - an *OverRelease with the version, if the object that was replaced had been
 //     released too often and Options.Report is nil.
 //
-// reset, Discard and Report run after the turn has passed on. A panic of theirs
-// passes through Publish, after the publication.
+// reset, Discard and Report run after the turn has passed on, but for the reset
+// of an object that Publish takes before fill, which has the turn like the
+// factory. A panic of theirs passes through Publish.
 //
 // It panics if ctx or fill is nil, and where it would publish a next that fill has
 // published or released itself, or whose Ref fill has overwritten. A Publish or Close of the same container inside fill

@@ -71,7 +71,8 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 	p.free.closed = true // (D4)
 	p.free.mu.Unlock()
 
-	for _, s := range p.slots.close() {
+	p.slots.close()
+	for _, s := range p.slots.all() {
 		if excess := s.shut(); excess != nil {
 			excesses = append(excesses, excess)
 		}
@@ -121,11 +122,18 @@ func (l *slots) add(s *Slot) bool {
 	return true
 }
 
-// close refuses more containers, and returns those that exist.
-func (l *slots) close() (found []*Slot) {
+// close refuses more containers.
+func (l *slots) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
+}
+
+// all returns the containers that exist, in the order in which they were made.
+// The caller uses them without the mutex.
+func (l *slots) all() (found []*Slot) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	for key := range l.known {
 		if s := key.Value(); s != nil {
 			found = append(found, s)

@@ -114,10 +114,14 @@ func (w *publishing) publish() error {
 	return nil
 }
 
-// letGo gives back the reference to what was current.
+// letGo gives back the reference to what was current, unless its Ref was
+// overwritten: then retire gives the object up, and says so.
 func (w *publishing) letGo() {
 	obj := w.current
 	w.current = nil
+	if obj == nil || (*Object)(unsafe.Add(obj, w.slot.offset)).counters.Load() == nil {
+		return
+	}
 	Release(w.slot, obj)
 }
 

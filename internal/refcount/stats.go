@@ -111,16 +111,16 @@ func (p *Pool) Stats() Stats {
 	}
 	p.registry.each(func(e *entry) bool {
 		s.Held += e.counters.Held()
-		switch e.phase {
-		case live:
-			if e.mark == 0 {
-				s.Versions = append(s.Versions, e.counters.Publication.Version.Load())
-			}
-		case retiring, retired:
+		if e.phase == retiring || e.phase == retired {
 			s.OldestRetired = max(s.OldestRetired, p.leftFor(e.counters))
 		}
 		return true
 	})
+	for _, slot := range p.slots.all() {
+		if version := slot.version.Load(); version != 0 {
+			s.Versions = append(s.Versions, version)
+		}
+	}
 	slices.Sort(s.Versions)
 	retired := c.retired.Load()
 	s.Updates = c.published.Load()
