@@ -25,7 +25,7 @@ func TestStatsVersionsAreOfCurrentObjects(t *testing.T) {
 	})
 	defer writer.Wait()
 	defer close(stop)
-	for range 20_000 {
+	for range 500_000 {
 		before := c.Version()
 		for _, v := range pool.Stats().Versions {
 			if v < before {

@@ -173,7 +173,7 @@ func (m *model) release(w *twin) verdict {
 func (m *model) update(c int, w *twin) verdict {
 	if w != nil {
 		if m.closed[c] {
-			return refusal("Update", "in a closed Container (Close came first; the object is still the caller's, who releases it)")
+			return refusal("Update", "in a closed Container (Close came first; release the object if it came from the pool)")
 		}
 		if v := m.publish(c, w); !v.returns() {
 			return v
