@@ -208,7 +208,8 @@ func (s *Service) reloadWithin(ctx context.Context, source io.Reader) error {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	err := s.reload(ctx, source)
-	if errors.Is(err, poolswap.ErrLimit) { // err says which versions are held, and for how long
+	if errors.Is(err, poolswap.ErrLimit) || // err says which versions are held, and for how long
+		errors.Is(err, context.DeadlineExceeded) { // it did not get its turn
 		return fmt.Errorf("%w: %w", errSkipped, err)
 	}
 	return err

@@ -165,12 +165,12 @@ func (h *History) acquire(number uint64) (*Table, error) {
 }
 
 func (h *History) rollBack(ctx context.Context, number uint64) error {
-	old, err := h.acquire(number)
-	if err != nil {
-		return err
-	}
-	defer h.tables.Release(old)
-	_, err = h.tables.Publish(ctx, func(next, _ *Table) error {
+	_, err := h.tables.Publish(ctx, func(next, _ *Table) error {
+		old, err := h.acquire(number) // here, where next is there: Publish may wait for it
+		if err != nil {
+			return err
+		}
+		defer h.tables.Release(old)
 		next.copyFrom(old) // a new version with the old content
 		return nil
 	})

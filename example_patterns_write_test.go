@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -172,6 +173,34 @@ func (s *Service) shutdown(ctx context.Context) error {
 		log.Printf("%d tables of versions %d are held, for %v", held.Objects, held.Versions, held.Longest)
 	}
 	return err
+}
+
+// newServer returns a server that tells subscribers of each new version.
+func (s *Service) newServer() *http.Server {
+	feeds, endFeeds := context.WithCancel(context.Background())
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /changes", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		ctx, cancel := context.WithCancel(r.Context()) // ends when the subscriber leaves
+		defer cancel()
+		defer context.AfterFunc(feeds, cancel)() // and when Shutdown begins
+		for version := uint64(0); ; {
+			var err error
+			if version, err = s.tables.Wait(ctx, version); err != nil {
+				return
+			}
+			_, _ = fmt.Fprintf(w, "data: %d\n\n", version)
+			_ = http.NewResponseController(w).Flush()
+		}
+	})
+	server := &http.Server{Handler: mux}
+	server.RegisterOnShutdown(endFeeds)
+	return server
+}
+
+func (s *Service) stop(requests, readers context.Context, server *http.Server) error {
+	err := server.Shutdown(requests) // ends the feeds, and waits for the handlers
+	return errors.Join(err, s.shutdown(readers))
 }
 
 // At the end the pool is closed.

@@ -39,6 +39,53 @@ func TestAReloadAtTheLimitSaysWhatIsHeld(t *testing.T) {
 	})
 }
 
+// One writer waits for an object, and the other behind it for its turn.
+func TestAReloadThatGetsNoTurnAtTheLimitIsSkippedToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newLimited()
+		load(t, s, "17 a.example")
+		slow := s.tables.Acquire()
+		load(t, s, "17 b.example")
+		ended := [2]chan error{make(chan error, 1), make(chan error, 1)}
+		for i := range ended {
+			go func() { ended[i] <- s.reloadWithin(t.Context(), strings.NewReader("17 c.example")) }()
+			synctest.Wait() // until it waits
+		}
+		for i, limit := range []bool{true, false} {
+			err := <-ended[i]
+			var held *poolswap.HeldError
+			if !errors.Is(err, errSkipped) || !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("reload %d ends with %v", i, err)
+			}
+			if errors.Is(err, poolswap.ErrLimit) != limit || errors.As(err, &held) != limit {
+				t.Errorf("reload %d says that the limit is in the way: %v, want %v", i, err, limit)
+			}
+		}
+		s.tables.Release(slow)
+	})
+}
+
+// What did not come from the pool is not refused.
+func TestATableFromElsewhereIsOneBeyondTheLimit(t *testing.T) {
+	s := newLimited()
+	load(t, s, "17 a.example")
+	slow := s.tables.Acquire()
+	load(t, s, "17 b.example")
+	s.tables.Update(new(Table))
+	if live := s.pool.Stats().Live; live != 3 {
+		t.Errorf("%d tables are live under a limit of 2, want 3", live)
+	}
+	s.tables.Release(slow)
+	load(t, s, "17 c.example")
+	if live := s.pool.Stats().Live; live != 3 {
+		t.Errorf("later %d tables are live, want 3", live)
+	}
+	s.pool.Trim()
+	if live := s.pool.Stats().Live; live > 2 {
+		t.Errorf("after Trim %d tables are live", live)
+	}
+}
+
 // A reader that holds an old version and waits for a new one keeps a publisher
 // from what it waits for, where MaxLive leaves no room.
 func TestHoldingAnOldVersionAtTheLimitKeepsTheNextOneAway(t *testing.T) {

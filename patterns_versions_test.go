@@ -217,3 +217,100 @@ func TestAHistoryPagesAndRollsBack(t *testing.T) {
 	}
 	s.tables.Release(replaced)
 }
+
+// rollBackHolding is the wrong way back.
+func (h *History) rollBackHolding(ctx context.Context, number uint64) error {
+	old, err := h.acquire(number)
+	if err != nil {
+		return err
+	}
+	defer h.tables.Release(old)
+	_, err = h.tables.Publish(ctx, func(next, _ *Table) error {
+		next.copyFrom(old)
+		return nil
+	})
+	return err
+}
+
+// Three versions are kept, and four tables may exist. A reload is in fill when
+// the way back begins, so it evicts the oldest version before that has its turn.
+func TestAWayBackDoesNotWaitForWhatItHolds(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		rollBack func(*History, context.Context, uint64) error
+		back     int // to which of the three versions
+		want     error
+	}{
+		{"right: to a version that is kept", (*History).rollBack, 1, nil},
+		{"right: to one that is evicted in the meantime", (*History).rollBack, 0, errEvicted},
+		{"wrong: the evicted one is held meanwhile", (*History).rollBackHolding, 0, poolswap.ErrLimit},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				pool := poolswap.NewPoolWithOptions(
+					func() *Table { return new(Table) },
+					func(t *Table) bool { t.rows, t.names = t.rows[:0], t.names[:0]; return true },
+					poolswap.Options[Table]{Spares: 3, MaxLive: 4})
+				s := &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
+				h := &History{tables: s.tables, limit: 3}
+				go h.follow(t.Context())
+				var versions []uint64
+				for _, source := range []string{"1 a", "2 b", "3 c"} {
+					load(t, s, source)
+					synctest.Wait() // until the history has it
+					versions = append(versions, s.tables.Version())
+				}
+
+				filling, reloaded := make(chan struct{}), make(chan error)
+				go func() {
+					_, err := s.tables.Publish(t.Context(), func(next, _ *Table) error {
+						<-filling
+						return next.load(strings.NewReader("4 d"))
+					})
+					reloaded <- err
+				}()
+				synctest.Wait() // until it is in fill
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+				defer cancel()
+				ended := make(chan error)
+				go func() { ended <- c.rollBack(h, ctx, versions[c.back]) }()
+				synctest.Wait() // until it waits for its turn
+				close(filling)
+				if err := <-reloaded; err != nil {
+					t.Error(err)
+				}
+				if err := <-ended; !errors.Is(err, c.want) {
+					t.Errorf("the way back ends with %v, want %v", err, c.want)
+				}
+				key := uint32(4)
+				if c.want == nil {
+					key = uint32(c.back + 1)
+				}
+				s.tables.WithAcquire(func(table *Table) {
+					if table.find(key) < 0 {
+						t.Errorf("the current table has %v, want key %d", table.rows, key)
+					}
+				})
+				load(t, s, "5 e") // what was held is back
+				if err := s.shutdown(t.Context()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// The number of a version is given when fill has returned.
+func TestFillDoesNotLearnItsVersion(t *testing.T) {
+	s := NewService()
+	for range 4 {
+		var inFill uint64
+		version, err := s.tables.Publish(t.Context(), func(next, _ *Table) error {
+			inFill = s.tables.VersionOf(next)
+			return nil
+		})
+		if err != nil || inFill >= version {
+			t.Errorf("version %d, %v, is %d in fill, want an earlier one or 0", version, err, inFill)
+		}
+	}
+}
