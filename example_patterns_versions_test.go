@@ -166,7 +166,7 @@ func (h *History) acquire(number uint64) (*Table, error) {
 
 func (h *History) rollBack(ctx context.Context, number uint64) error {
 	_, err := h.tables.Publish(ctx, func(next, _ *Table) error {
-		old, err := h.acquire(number) // here, where next is there: Publish may wait for it
+		old, err := h.acquire(number) // not before, while Publish waits for next
 		if err != nil {
 			return err
 		}

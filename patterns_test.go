@@ -18,7 +18,8 @@ import (
 // What docs/patterns.md calls wrong is shown here to be wrong, and what it
 // calls right to be right under the same circumstances. The other
 // patterns files do the same: _write for what replaces a table, _versions for
-// what follows the versions, _operation for limits and ends.
+// what follows the versions, _history for what keeps them, _feed for a server of
+// them, _operation for limits and ends.
 
 // lookupWithoutCopy is the wrong lookup.
 func (s *Service) lookupWithoutCopy(key uint32) []byte {
