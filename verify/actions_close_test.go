@@ -69,8 +69,6 @@ func (m *machine) closePool() bool {
 	replaced := m.outstanding(0)
 	waited := func(w *twin) bool { return w.place == private || replaced(w) }
 	m.closedAs("Close of the pool", err, waited)
-	if !m.waits(waited) {
-		m.trimmed("Close of the pool")
-	}
+	m.trimmed("Close of the pool") // also where the wait fails
 	return true
 }

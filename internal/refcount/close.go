@@ -77,7 +77,6 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 			excesses = append(excesses, excess)
 		}
 	}
-	p.back.wake() // what waits for an object finds the pool closed
 
 	// Clean objects go first: a pop by another Trim or Close has marked its
 	// object by the time that this one finds the list empty, so what is in

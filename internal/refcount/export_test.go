@@ -56,5 +56,15 @@ func (p *Pool) Clean() int {
 	return clean
 }
 
+// Asked reports whether some goroutine asked to be woken and was not.
+func (p *Pool) Asked() bool { return p.back.signal.Load() != nil }
+
 // Forge makes o current without any check, as in a copied container.
 func (s *Slot) Forge(o *Object) { s.current.Store(o) }
+
+// Containers returns how many containers the pool knows.
+func (p *Pool) Containers() int {
+	p.slots.mu.Lock()
+	defer p.slots.mu.Unlock()
+	return len(p.slots.known)
+}

@@ -83,11 +83,12 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 		if p.allCurrent() {
 			return nil, p.held(op, ErrLimit, counts)
 		}
-		if ended := seam.Wait(ctx, signal, s.closing); ended != nil {
-			return nil, p.held(op, fmt.Errorf("%w: %w", ErrLimit, ended), counts)
+		ended := seam.Wait(ctx, signal, s.closing)
+		if ended == nil {
+			ended = ctx.Err() // at the moment of the wake-up
 		}
-		if err := ctx.Err(); err != nil { // at the moment of the wake-up
-			return nil, err
+		if ended != nil {
+			return nil, p.held(op, fmt.Errorf("%w: %w", ErrLimit, ended), counts)
 		}
 	}
 }

@@ -221,6 +221,12 @@ var publishScenarios = []scenario{
 		})
 		l.atEnd(c[0], 0)
 	}},
+	{name: "a Drain and the last reader, and no spares", options: poolswap.Options[testObject]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+		old := l.acquire(c[0])
+		l.updateTo(c[0], l.get(), 10)
+		l.Start("reader", func() { l.release(c[0], old) })
+		l.Start("drainer", func() { l.drain(old, 0) })
+	}},
 	{name: "a Drain and the last reader", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		old := l.acquire(c[0])
 		l.updateTo(c[0], l.get(), 10)

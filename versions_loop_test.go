@@ -1,0 +1,54 @@
+package poolswap_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// TestTheVersionsLoopYieldsEachVersionOnce, also one that is published between
+// its Wait and its Acquire.
+func TestTheVersionsLoopYieldsEachVersionOnce(t *testing.T) {
+	c := newTableContainer(poolswap.Options[table]{})
+	stop := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				c.Update(c.GetNew())
+			}
+		}
+	})
+	defer writer.Wait()
+	defer close(stop)
+	last, begun := uint64(0), time.Now()
+	for v := range c.Versions(t.Context()) {
+		if v <= last {
+			t.Fatalf("version %d after %d", v, last)
+		}
+		if last = v; time.Since(begun) > time.Second {
+			return
+		}
+	}
+}
+
+// TestVersionOfAnObjectThatTheFactoryBringsBack: it was discarded, so what is in
+// it is not what was current.
+func TestVersionOfAnObjectThatTheFactoryBringsBack(t *testing.T) {
+	only := new(table)
+	pool := poolswap.NewPoolWithOptions(func() *table { return only }, nil, poolswap.Options[table]{Spares: poolswap.NoSpares})
+	c := poolswap.NewEmptyContainer(pool)
+	publish(t, c, set(1))
+	c.Update(nil) // discards it
+	publish(t, c, func(next, _ *table) error {
+		if v := c.VersionOf(next); next != only || v != 0 {
+			t.Errorf("%p has version %d, want 0 of %p", next, v, only)
+		}
+		return nil
+	})
+}
