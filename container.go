@@ -116,7 +116,9 @@ func (c *Container[T, P]) WithAcquire(fn func(*T)) {
 }
 
 // GetNew returns an object from the pool for the caller to fill and publish:
-// it is Get of the container's pool.
+// it is Get of the container's pool. Unless filling and publishing are far apart,
+// [Container.Publish] is better: it gives the object back if filling fails, and
+// waits where Get panics.
 func (c *Container[T, P]) GetNew() *T {
 	c.slot.Check("GetNew")
 	return c.pool.Get()

@@ -106,7 +106,7 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 // itself, else a new one from the factory.
 //
 // It panics where TryGet returns an error, or if the factory misbehaves. It
-// never waits for readers.
+// never waits for readers. [Container.Publish] takes its object by itself.
 func (p *Pool[T, P]) Get() *T {
 	p.engine.Check("Get")
 	obj, err := p.engine.Get()

@@ -226,6 +226,27 @@ func TestMisuseOfPublish(t *testing.T) {
 	}
 }
 
+// TestNextBelongsToTheContainerAfterPublish: what can be known of a next that is
+// used on is told, at once or when the object drains.
+func TestNextBelongsToTheContainerAfterPublish(t *testing.T) {
+	c := newTableContainer(poolswap.Options[table]{})
+	var kept *table
+	keep := func(next, _ *table) error {
+		kept = next
+		return nil
+	}
+	publish(t, c, keep)
+	pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table that is current already (updated twice?) [generation 0, acquired 0 times, released 0 times]", func() { c.Update(kept) })
+	c.Release(kept) // counted, since a reader could do this rightly
+	version, err := c.Publish(t.Context(), set(1))
+	if version == 0 || !errors.Is(err, poolswap.ErrOverReleased) {
+		t.Errorf("Publish after a Release of next returned %d, %v", version, err)
+	}
+	publish(t, c, keep)
+	publish(t, c, set(2))
+	pooltest.WantPanic(t, "poolswap: Release of a *poolswap_test.table that is in the pool (released twice?) [generation 0, acquired 1 times, released 1 times]", func() { c.Release(kept) })
+}
+
 func TestAPublishInsideFillEndsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTableContainer(poolswap.Options[table]{})
