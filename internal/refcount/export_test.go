@@ -56,8 +56,8 @@ func (p *Pool) Clean() int {
 	return clean
 }
 
-// Asked reports whether some goroutine asked to be woken and was not.
-func (p *Pool) Asked() bool { return p.back.signal.Load() != nil }
+// SignalLeft reports whether some goroutine asked to be woken and was not.
+func (p *Pool) SignalLeft() bool { return p.back.signal.Load() != nil }
 
 // Forge makes o current without any check, as in a copied container.
 func (s *Slot) Forge(o *Object) { s.current.Store(o) }

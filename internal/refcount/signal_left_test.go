@@ -38,7 +38,7 @@ func TestNoSignalIsLeftBehind(t *testing.T) {
 				if err := wait.wait(ctx, pool, c); err == nil {
 					t.Error("it did not wait")
 				}
-				if poolOf(pool).Asked() {
+				if poolOf(pool).SignalLeft() {
 					t.Error("its signal is left")
 				}
 				c.Release(held)
