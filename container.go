@@ -1,6 +1,7 @@
 package poolswap
 
 import (
+	"context"
 	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/refcount"
@@ -144,6 +145,38 @@ func (c *Container[T, P]) GetNew() *T {
 // caller's any more and must not be released.
 func (c *Container[T, P]) Update(obj *T) {
 	c.slot.Update(engineObject(obj, c.slot.Offset()))
+}
+
+// Retain takes one more reference to obj, which the caller holds, and returns
+// obj. Each reference is released once. It is for handing one version to several
+// goroutines, or for keeping it longer than who handed it out. It never blocks.
+// Retain(nil) is nil.
+//
+// It panics if obj is in the pool, is not published, belongs to another pool or
+// is a copy. An object that was released and is in use again cannot be told from
+// one that is held; see Release.
+func (c *Container[T, P]) Retain(obj *T) *T {
+	c.slot.Retain(unsafe.Pointer(obj))
+	return obj
+}
+
+// Close empties the container for good and waits until everything that it
+// published is back in the pool or discarded. From its beginning on, Acquire and
+// Load return nil, Publish and Wait return ErrClosed, Versions ends, and Update
+// of an object panics. A fill that is running still ends; its object is given
+// back. At the end of a program close the pool, which closes its containers.
+//
+// If ctx ends first, Close returns a *HeldError that says what is still held;
+// the container stays closed and Close can be called again. Close is idempotent
+// and safe for concurrent use. Without Options.Report its error also matches an
+// *OverRelease if the last object had been released too often.
+//
+// A Close inside fill, inside the body of a Versions loop, in reset or in
+// Discard waits for itself. So does one on a goroutine that holds an object of
+// the container. An idle [Reader] is waited for. It panics if ctx is nil.
+func (c *Container[T, P]) Close(ctx context.Context) error {
+	excess, err := c.slot.Close(ctx)
+	return closed(err, excess)
 }
 
 // NewReader returns a [Reader] of the container, for one goroutine.

@@ -102,3 +102,28 @@ func (e *OverRelease) Error() string { return (*refcount.Excess)(e).Error() }
 
 // Is reports whether target is [ErrOverReleased].
 func (e *OverRelease) Is(target error) bool { return target == ErrOverReleased }
+
+// closed is the result of Close: what ended the wait, and over-releases if there
+// are some.
+func closed(err error, excesses ...error) error {
+	err = public(err)
+	for _, excess := range excesses {
+		if excess != nil {
+			err = errors.Join(err, public(excess))
+		}
+	}
+	return err
+}
+
+// public turns an error of the engine into the one that is documented.
+func public(err error) error {
+	switch e := err.(type) { //nolint:errorlint // what fill returns comes back unchanged, whatever it wraps
+	case *refcount.HeldError:
+		held := HeldError(*e)
+		return &held
+	case *refcount.Excess:
+		over := OverRelease(*e)
+		return &over
+	}
+	return err
+}

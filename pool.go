@@ -1,6 +1,7 @@
 package poolswap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"reflect"
@@ -147,6 +148,36 @@ func (p *Pool[T, P]) Release(obj *T) {
 func (p *Pool[T, P]) Trim() {
 	p.engine.Check("Trim")
 	p.engine.Trim()
+}
+
+// Drain waits until every object that was replaced before the call is no longer
+// held, and is reset or discarded. Objects that are replaced later are not
+// waited for. If ctx ends first, it returns a *HeldError that says what is held.
+//
+// A Drain in reset or Discard waits for itself, and so does one on a goroutine
+// that holds an object that was replaced, as fill and the body of a Versions loop
+// can. Each look costs time in proportion to the live objects, one look for each
+// object that comes back. It panics if ctx is nil.
+func (p *Pool[T, P]) Drain(ctx context.Context) error {
+	return public(p.engine.Drain(ctx))
+}
+
+// Close closes every container of the pool, waits until all objects are back,
+// and discards them. From its beginning on, Get and NewContainer panic, TryGet
+// and Publish return ErrClosed, and an object that comes back is discarded.
+//
+// It waits for references, for objects that writers own, and for reset and
+// Discard. It does not wait for lost objects (see Stats.Lost), nor for what was
+// current in a container that the program dropped. Free objects beyond the
+// spares count as collected.
+//
+// If ctx ends first, Close returns a *HeldError; the pool stays closed and Close
+// can be called again. It is idempotent and safe for concurrent use. What is
+// said at [Container.Close] of an over-release and of waiting for itself holds
+// here too. It panics if ctx is nil.
+func (p *Pool[T, P]) Close(ctx context.Context) error {
+	excesses, err := p.engine.Close(ctx)
+	return closed(err, excesses...)
 }
 
 // Refs returns how many references to obj are outstanding, for tests and
