@@ -152,4 +152,10 @@ var waitFaults = []fault{
 			`	counters.CountReleased(k) // (H1)`,
 		},
 	}},
+	{"G3: ErrLimit at once below the limit", "internal/refcount/leaving.go", []edit{
+		{
+			`return live >= int64(p.MaxLive) && live <= int64(current)`,
+			`return live <= int64(current)`,
+		},
+	}},
 }

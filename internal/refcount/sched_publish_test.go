@@ -204,6 +204,13 @@ var publishScenarios = []scenario{
 		l.Start("publisher", func() { l.publish(c[0], nil) })
 		l.atEnd(c[0], 6)
 	}},
+	{name: "a publisher waits at the limit, and what comes back is discarded", options: poolswap.Options[testObject]{MaxLive: 2, Spares: poolswap.NoSpares, Portable: true}, config: everyOrder, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+		held := l.acquire(c[0])
+		l.updateTo(c[0], l.get(), 5)
+		l.Start("reader", func() { l.release(c[0], held) })
+		l.Start("publisher", func() { l.publish(c[0], nil) })
+		l.atEnd(c[0], 6)
+	}},
 	{name: "a publisher waits at the limit for an Update of another container", options: poolswap.Options[testObject]{MaxLive: 3}, config: everyOrder, containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
 		s := l.get()
 		l.Start("updater", func() { l.updateTo(c[1], s, 10) })
