@@ -125,15 +125,6 @@ var waitFaults = []fault{
 			``,
 		},
 	}},
-	{"D4: Get does not look whether the pool is closed", "internal/refcount/freelist.go", []edit{
-		{
-			`	if l.closed {
-		return nil, false, ErrClosed
-	}
-`,
-			``,
-		},
-	}},
 	{"D4: Close does not wait for what is being made", "internal/refcount/freelist.go", []edit{
 		{
 			`return l.creating > 0`,
