@@ -56,7 +56,7 @@ func TestNothingAllocatesInSteadyState(t *testing.T) {
 				c.Release(c.Acquire())
 			})
 		})
-		t.Run("Publish that nobody waits for", func(t *testing.T) {
+		t.Run("Publish without a waiter", func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			times := 3

@@ -67,7 +67,7 @@ func TestAHistoryPagesAndRollsBack(t *testing.T) {
 	load(t, s, "3 c")
 	load(t, s, "4 d") // in the memory of the first
 	if rows := h.kept[0].table.rows; rows[0].key != 4 {
-		t.Errorf("a table that nobody retained has %v: is the wrong way right now?", rows)
+		t.Errorf("the table was not retained and has %v: is the wrong way right now?", rows)
 	}
 	replaced := s.tables.Acquire()
 	load(t, s, "5 e")

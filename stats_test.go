@@ -135,6 +135,21 @@ func TestOldestRetiredIsTheLongestHeld(t *testing.T) {
 	})
 }
 
+// TestStatsVersionsAreOfCurrentObjects: none was superseded before the call.
+func TestStatsVersionsAreOfCurrentObjects(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{})
+	c := poolswap.NewContainer(pool, &table{})
+	defer keepUpdating(c)()
+	for range 500_000 {
+		before := c.Version()
+		for _, v := range pool.Stats().Versions {
+			if v < before {
+				t.Fatalf("Versions has %d, and %d was current before the call", v, before)
+			}
+		}
+	}
+}
+
 // TestStatsAreNeverNegative reads the stats while objects change their phase.
 func TestStatsAreNeverNegative(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {

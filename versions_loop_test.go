@@ -3,7 +3,6 @@ package poolswap_test
 import (
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/poolswap/poolswap"
 )
@@ -12,28 +11,36 @@ import (
 // its Wait and its Acquire.
 func TestTheVersionsLoopYieldsEachVersionOnce(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
-	stop := make(chan struct{})
+	defer keepUpdating(c)()
+	last, seen := uint64(0), 0
+	for v := range c.Versions(t.Context()) {
+		if v <= last {
+			t.Fatalf("version %d after %d", v, last)
+		}
+		last = v
+		if seen++; seen == 50_000 {
+			return
+		}
+	}
+}
+
+// keepUpdating updates c from another goroutine until stop is called.
+func keepUpdating(c *poolswap.Container[table, *table]) (stop func()) {
+	ended := make(chan struct{})
 	var writer sync.WaitGroup
 	writer.Go(func() {
 		for {
 			select {
-			case <-stop:
+			case <-ended:
 				return
 			default:
 				c.Update(c.GetNew())
 			}
 		}
 	})
-	defer writer.Wait()
-	defer close(stop)
-	last, begun := uint64(0), time.Now()
-	for v := range c.Versions(t.Context()) {
-		if v <= last {
-			t.Fatalf("version %d after %d", v, last)
-		}
-		if last = v; time.Since(begun) > time.Second {
-			return
-		}
+	return func() {
+		close(ended)
+		writer.Wait()
 	}
 }
 

@@ -45,7 +45,7 @@ func (m *machine) retain() bool {
 	return true
 }
 
-// retainAny retains an object that nobody can hold.
+// retainAny calls Retain with an object that the caller does not hold.
 func (m *machine) retainAny() bool {
 	w := m.choose(func(w *twin) bool {
 		return w.place != limbo && w.place != current && w.place != retired && w.place != lost

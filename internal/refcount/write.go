@@ -125,7 +125,7 @@ func (s *Slot) swap(next *Object, version uint64) (old *Object) {
 
 	// (V5) Show the version, after the swap: a goroutine that reads it and then
 	// acquires gets this object or a newer one. Then wake those that wait for
-	// it; emptying wakes nobody.
+	// it. Emptying the slot fires no signal.
 	s.version.Store(version) // (V5)
 	if next != nil {
 		s.changed.wake()
