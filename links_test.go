@@ -181,6 +181,19 @@ func TestLinksInTheDocumentationLeadSomewhere(t *testing.T) {
 	}
 }
 
+// wantProblem checks that a test of the tree sees the one problem, or none for
+// "".
+func wantProblem(t *testing.T, in string, saw []string, want string) {
+	t.Helper()
+	var all []string
+	if want != "" {
+		all = []string{want}
+	}
+	if !slices.Equal(saw, all) {
+		t.Errorf("%s: saw %q, want %q", in, saw, all)
+	}
+}
+
 // TestEveryBrokenLinkIsSeen puts one link at a time into a page.
 func TestEveryBrokenLinkIsSeen(t *testing.T) {
 	const other = "# The `Pool` type: (what) it_is\n## Twice\n## Twice\n```\n# in code\n```\n<a id=\"here\"></a>\n### [Linked](x.go) — & so\n"
@@ -220,12 +233,10 @@ func TestEveryBrokenLinkIsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []string
-		if c.want != "" {
-			want = []string{"page.md: " + c.want}
+		want := c.want
+		if want != "" {
+			want = "page.md: " + want
 		}
-		if !slices.Equal(broken, want) {
-			t.Errorf("of %q: saw %q, want %q", c.text, broken, want)
-		}
+		wantProblem(t, fmt.Sprintf("of %q", c.text), broken, want)
 	}
 }

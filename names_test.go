@@ -1,6 +1,7 @@
 package poolswap_test
 
 import (
+	"fmt"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -140,12 +141,6 @@ func TestEveryWrongNameOfALinkIsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []string
-		if c.want != "" {
-			want = []string{c.want}
-		}
-		if !slices.Equal(wrong, want) {
-			t.Errorf("of %q in %s: saw %q, want %q", c.text, c.file, wrong, want)
-		}
+		wantProblem(t, fmt.Sprintf("of %q in %s", c.text, c.file), wrong, c.want)
 	}
 }

@@ -2,6 +2,7 @@ package poolswap_test
 
 import (
 	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -118,12 +119,6 @@ func TestEveryUnexplainedVariableIsSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var want []string
-		if c.want != "" {
-			want = []string{c.want}
-		}
-		if !slices.Equal(wrong, want) {
-			t.Errorf("with %s %q: saw %q, want %q", c.file, c.text, wrong, want)
-		}
+		wantProblem(t, fmt.Sprintf("with %s %q", c.file, c.text), wrong, c.want)
 	}
 }
