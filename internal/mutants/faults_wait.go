@@ -125,6 +125,16 @@ var waitFaults = []fault{
 			``,
 		},
 	}},
+	{"D4: an object is made whether the pool is closed or not", "internal/refcount/freelist.go", []edit{
+		{
+			`	if !l.closed {
+		l.creating++
+	}
+	return !l.closed`,
+			`	l.creating++
+	return true`,
+		},
+	}},
 	{"D4: Close does not wait for what is being made", "internal/refcount/freelist.go", []edit{
 		{
 			`return l.creating > 0`,
