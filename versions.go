@@ -16,10 +16,11 @@ import (
 func (c *Container[T, P]) Version() uint64 { return c.slot.Version() }
 
 // VersionOf returns the version of obj, which the caller holds: from Acquire,
-// Retain or a [Reader], in WithAcquire or Versions, or as current in fill. Of an object that the caller owns, from Get or as next in Publish,
-// it is the version under which the object was last current, and 0 if it never
-// was, or if it was given back unpublished or discarded since: its content may
-// be half filled. VersionOf(nil) is 0.
+// Retain or a [Reader], in WithAcquire or Versions, or as current in fill. Of an
+// object that the caller owns, from Get or as next in Publish, it is the version
+// under which the object was last current, and 0 if it never was, or if it was
+// given back unpublished or discarded since: its content may be half filled.
+// VersionOf(nil) is 0.
 //
 // It panics if obj is in the pool, belongs to another pool or is a copy. An
 // object that was released and is in use again cannot be told from one that is

@@ -55,7 +55,7 @@ func (m *machine) publishWell() bool {
 func (m *machine) publishAs(p publication) {
 	c := m.containers[p.c]
 	m.versions++
-	p.content, p.plan = m.versions, m.next
+	p.content, p.plan = m.versions, m.planned()
 	p.fate = fate(max(0, m.pick(8)-4))
 
 	var current *record

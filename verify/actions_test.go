@@ -65,7 +65,7 @@ func (m *machine) take(way int) *twin {
 	var err error
 	what := [...]string{"Get", "TryGet", "GetNew"}[way]
 	c := m.containers[m.pick(2)]
-	p := m.next
+	p := m.planned()
 	out := m.write(func() {
 		switch way {
 		case 0:

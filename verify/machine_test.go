@@ -25,6 +25,7 @@ type machine struct {
 	pool       *poolswap.Pool[record, *record]
 	poolCopy   *poolswap.Pool[record, *record] // copied while no sweeper writes to pool
 	containers [2]*poolswap.Container[record, *record]
+	copied     *poolswap.Container[record, *record] // a copy of an empty one that nothing else uses
 	readers    []*reader
 	held       []*twin // one for each reference that is not a Reader's
 	stranger   *record // belongs to another pool
@@ -88,6 +89,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 
 	m.pool = poolswap.NewPoolWithOptions(m.factory, reset, options)
 	m.poolCopy = pooltest.CopyOf(m.pool)
+	m.copied = pooltest.CopyOf(poolswap.NewEmptyContainer(m.pool))
 	now := m.pool.Stats()
 	m.stats.Counting, m.stats.ReadPath = now.Counting, now.ReadPath
 	for c := range m.containers {

@@ -58,6 +58,7 @@ func (m *model) takeFree(got *record) (*twin, verdict) {
 	}
 	if w := m.twinOf(got); w != nil && m.inOverflow > 0 && (w.place == overflow || w.place == limbo) {
 		m.inOverflow--
+		w.place = private // before the others are known to be discarded
 		m.settleLimbo()
 		return w, verdict{}
 	}
