@@ -25,6 +25,7 @@ var mayImport = map[string][]string{
 	"internal/refcount": {"internal/stripe", "internal/seam", "cmp", "context", "errors", "fmt", "maps", "runtime", "runtime/debug", "slices", "strings", "sync", "sync/atomic", "time", "unsafe", "weak"},
 	"internal/stripe":   {"internal/seam", "sync", "sync/atomic", "unsafe"},
 	"internal/seam":     {"context", "errors", "runtime", "slices", "sync", "sync/atomic", "syscall", "unsafe"},
+	"oplog":             {".", "std"},
 	"typedpool":         {"std"},
 }
 
@@ -34,6 +35,7 @@ var testsMayImport = map[string][]string{
 	"internal/refcount": {".", "internal"},
 	"internal/stripe":   {"internal/stripe", "internal/seam"},
 	"internal/seam":     {"internal/seam", "internal/test/buildflag"},
+	"oplog":             {"oplog", ".", "internal/test"},
 	"typedpool":         {"typedpool"},
 }
 
@@ -206,6 +208,8 @@ func TestEveryBrokenRuleIsFound(t *testing.T) {
 		"internal/stripe/counters.go": imports("sync", module+"/internal/seam"),
 		"internal/sched/world.go":     imports(module + "/internal/seam"),
 		"internal/test/pooltest/a.go": imports(module, module+"/internal/refcount"),
+		"oplog/log.go":                imports("context", module),
+		"oplog/log_test.go":           imports("testing", module, module+"/oplog", module+"/internal/test/pooltest"),
 		"typedpool/pool.go":           imports("sync"),
 		"typedpool/pool_test.go":      imports("testing", module+"/typedpool"),
 		"examples/a/main.go":          imports("net/http", module, module+"/examples/internal/b"),
@@ -248,6 +252,8 @@ func TestEveryBrokenRuleIsFound(t *testing.T) {
 		{"internal/seam/a.go", imports(module + "/internal/stripe"), "internal/seam/a.go: internal/seam must not import " + module + "/internal/stripe"},
 		{"internal/stripe/a_test.go", imports(module), "internal/stripe/a_test.go: internal/stripe must not import " + module},
 		{"internal/stripe/deep/a.go", imports(module + "/internal/refcount"), "internal/stripe/deep/a.go: internal/stripe must not import " + module + "/internal/refcount"},
+		{"oplog/a.go", imports(module + "/internal/refcount"), "oplog/a.go: oplog must not import " + module + "/internal/refcount"},
+		{"oplog/a_test.go", imports(module + "/internal/refcount"), "oplog/a_test.go: oplog must not import " + module + "/internal/refcount"},
 		{"typedpool/a.go", imports(module + "/internal/seam"), "typedpool/a.go: typedpool must not import " + module + "/internal/seam"},
 		{"typedpool/a_test.go", imports(module), "typedpool/a_test.go: typedpool must not import " + module},
 		{"a_test.go", imports(module + "/examples/a"), "a_test.go: nothing may import " + module + "/examples/a"},

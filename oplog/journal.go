@@ -1,0 +1,89 @@
+package oplog
+
+import (
+	"cmp"
+	"slices"
+)
+
+// journal holds the last operations that were published, for the objects that
+// missed them, and the operations of the publication under way.
+type journal[Op any] struct {
+	keep    int
+	base    uint64       // the version that the oldest kept operation was applied to
+	batches queue[batch] // the publications since base
+	ops     queue[Op]    // the operations of batches, and then the staged ones
+	staged  int          // how many of ops are not published yet
+	dropped uint64       // operations that were in ops before its first one
+}
+
+// batch is one publication.
+type batch struct {
+	version uint64
+	end     uint64 // operations published until then, from the beginning of the log
+}
+
+// stage takes a copy of the operations that are to be published.
+func (j *journal[Op]) stage(ops []Op) {
+	j.ops.push(ops...)
+	j.staged = len(ops)
+}
+
+// stagedOps returns the operations that are to be published.
+func (j *journal[Op]) stagedOps() []Op { return j.ops.all()[j.kept():] }
+
+// kept returns how many published operations are kept.
+func (j *journal[Op]) kept() int { return len(j.ops.all()) - j.staged }
+
+// unstage forgets the staged operations, which were not published.
+func (j *journal[Op]) unstage() {
+	j.ops.truncate(j.kept())
+	j.staged = 0
+}
+
+// commit makes the staged operations a publication, and drops the oldest
+// publications until no more than keep operations are left.
+func (j *journal[Op]) commit(version uint64) {
+	j.staged = 0
+	j.batches.push(batch{version, j.dropped + uint64(j.kept())})
+	for j.kept() > j.keep {
+		oldest := j.batches.all()[0]
+		n := oldest.end - j.dropped
+		j.ops.drop(int(n))
+		j.batches.drop(1)
+		j.base, j.dropped = oldest.version, oldest.end
+	}
+}
+
+// restart forgets all publications. Objects of another version than version
+// cannot be brought up any more.
+func (j *journal[Op]) restart(version uint64) {
+	n := j.kept()
+	j.ops.drop(n)
+	j.batches.drop(len(j.batches.all()))
+	j.base, j.dropped = version, j.dropped+uint64(n)
+}
+
+// last returns the version of the last publication.
+func (j *journal[Op]) last() uint64 {
+	if batches := j.batches.all(); len(batches) > 0 {
+		return batches[len(batches)-1].version
+	}
+	return j.base
+}
+
+// since returns the operations that were published after version. It reports
+// false if they are not all kept, or if version is none of the log's.
+func (j *journal[Op]) since(version uint64) ([]Op, bool) {
+	ops := j.ops.all()[:j.kept()]
+	if version == j.base {
+		return ops, true
+	}
+	batches := j.batches.all()
+	i, found := slices.BinarySearchFunc(batches, version, func(b batch, version uint64) int {
+		return cmp.Compare(b.version, version)
+	})
+	if !found {
+		return nil, false
+	}
+	return ops[batches[i].end-j.dropped:], true
+}

@@ -1,0 +1,203 @@
+package oplog
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/poolswap/poolswap"
+)
+
+// Log publishes operations on the current object of a container. Make one with
+// [New]. It is safe for any number of goroutines, and must not be copied.
+//
+// Readers use its container; they never wait, for publishers or for each other.
+// Publishers take turns. A publication costs one call of Apply for each operation
+// that the object missed and for each new one; in the steady state, in which two
+// objects alternate, that is twice the operations of a publication. It allocates
+// nothing beyond what Apply allocates. See the package for the two rules that
+// operations and objects have to obey.
+type Log[T any, P poolswap.Object[T], Op any] struct {
+	config    Config[T, Op]
+	pool      *poolswap.Pool[T, P]
+	container *poolswap.Container[T, P]
+	counts    counts
+
+	turn    chan struct{} // full while someone has the turn
+	journal journal[Op]   // who has the turn owns it
+	advance func(next, current *T) error
+}
+
+// New returns a Log that has published an empty object, so that its readers have
+// one to read. It returns an error if config is not complete or not possible,
+// and panics if config.New panics or returns nil.
+func New[T any, P poolswap.Object[T], Op any](config Config[T, Op]) (*Log[T, P, Op], error) {
+	if err := config.check(); err != nil {
+		return nil, err
+	}
+	if config.Keep == 0 {
+		config.Keep = DefaultKeep
+	}
+	pool := poolswap.NewPoolWithOptions[T, P](config.New, nil, config.Pool)
+	l := &Log[T, P, Op]{
+		config:    config,
+		pool:      pool,
+		container: poolswap.NewContainer(pool, pool.Get()),
+		turn:      make(chan struct{}, 1),
+		journal:   journal[Op]{keep: config.Keep},
+	}
+	l.journal.base = l.container.Version()
+	l.advance = l.bringUp // once: a method value allocates
+	return l, nil
+}
+
+// Container returns the container that the Log publishes to, for readers:
+// Acquire, NewReader, Versions and the like. Close it, or the pool, to end the
+// Log. Objects that the Log did not publish may be published there as well, or
+// it may be emptied: the log then starts anew from what is current, and every
+// other object is brought up by Copy once.
+func (l *Log[T, P, Op]) Container() *poolswap.Container[T, P] { return l.container }
+
+// Pool returns the pool of the Log's objects, for Stats, Drain, Close and the
+// like.
+func (l *Log[T, P, Op]) Pool() *poolswap.Pool[T, P] { return l.pool }
+
+// Publish applies ops, in order, to what is current, and publishes the result as
+// one version, which it returns. The version is not 0 if and only if ops were
+// published. The slice is copied; what the operations refer to must never change
+// again. With no ops, Publish does nothing and returns 0 and nil.
+//
+// It waits for its turn and, under MaxLive, for an object, until ctx ends, and
+// never for readers otherwise. If Apply fails it returns an *[ApplyError] that
+// says for which operation, and the container is as it was. If Apply panics or
+// calls runtime.Goexit the container is as it was too, and the panic passes
+// on. Otherwise it returns the error of Copy, or what [poolswap.Container.Publish]
+// returns: ErrConflict if someone else's publication came between, after which
+// Publish can be called again; ErrClosed; ctx's error; a *HeldError; or an
+// *OverRelease beside the version.
+//
+// It panics if ctx is nil.
+func (l *Log[T, P, Op]) Publish(ctx context.Context, ops ...Op) (version uint64, err error) {
+	if err := l.take(ctx, "Publish"); err != nil {
+		return 0, err
+	}
+	defer l.pass()
+	if len(ops) == 0 {
+		return 0, nil
+	}
+	l.journal.stage(ops)
+	defer func() {
+		// If a hook of the pool panicked after the publication, version is 0. The
+		// next turn finds a version that the log does not know, and starts anew.
+		if version == 0 {
+			l.journal.unstage()
+			return
+		}
+		l.journal.commit(version)
+		l.counts.publications.Add(1)
+		l.counts.operations.Add(uint64(len(ops)))
+		l.counts.kept.Store(int64(l.journal.kept()))
+	}()
+	return l.container.Publish(ctx, l.advance)
+}
+
+// bringUp makes next what is current with the staged operations applied.
+func (l *Log[T, P, Op]) bringUp(next, current *T) error {
+	if err := l.catchUp(next, current); err != nil {
+		return err
+	}
+	return l.apply(next, l.journal.stagedOps(), 0)
+}
+
+// Replace publishes a full load: fill makes the content of an emptied object,
+// and must not keep it. The log starts anew, so each other object is brought up
+// by Copy once. Everything else is as for [Log.Publish]; an error of fill comes
+// back unchanged. It panics if ctx or fill is nil.
+func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (version uint64, err error) {
+	if fill == nil {
+		panic("oplog: Replace with a nil fill")
+	}
+	if err := l.take(ctx, "Replace"); err != nil {
+		return 0, err
+	}
+	defer l.pass()
+	defer func() {
+		if version != 0 {
+			l.restart(version)
+			l.counts.publications.Add(1)
+		}
+	}()
+	return l.container.Publish(ctx, func(next, _ *T) error {
+		l.config.Reset(next)
+		return fill(next)
+	})
+}
+
+// take waits for the turn until ctx ends.
+func (l *Log[T, P, Op]) take(ctx context.Context, op string) error {
+	if ctx == nil {
+		panic("oplog: " + op + " with a nil Context")
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	default:
+	}
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// pass lets the next one have the turn.
+func (l *Log[T, P, Op]) pass() { <-l.turn }
+
+// catchUp makes the content of obj that of current. obj is the caller's, and has
+// exactly the content of the version that VersionOf tells, unless that is 0.
+func (l *Log[T, P, Op]) catchUp(obj, current *T) error {
+	now := l.container.VersionOf(current)
+	if now != l.journal.last() {
+		l.restart(now) // someone published past the log
+	}
+	version := l.container.VersionOf(obj)
+	if current == nil { // emptied past the log
+		l.config.Reset(obj)
+		return nil
+	}
+	missed, known := l.journal.since(version)
+	if version == 0 || !known {
+		if err := l.config.Copy(obj, current); err != nil {
+			return fmt.Errorf("oplog: copying version %d: %w", now, err)
+		}
+		l.counts.copies.Add(1)
+		return nil
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	l.counts.catchUps.Add(1)
+	return l.apply(obj, missed, len(missed))
+}
+
+// apply applies ops to obj. missed is how many they are if they were published
+// before, and 0 otherwise.
+func (l *Log[T, P, Op]) apply(obj *T, ops []Op, missed int) error {
+	for i, op := range ops {
+		if err := l.config.Apply(obj, op); err != nil {
+			l.counts.applied.Add(uint64(i))
+			return &ApplyError{Index: i, Missed: missed, Err: err}
+		}
+	}
+	l.counts.applied.Add(uint64(len(ops)))
+	return nil
+}
+
+func (l *Log[T, P, Op]) restart(version uint64) {
+	l.journal.restart(version)
+	l.counts.restarts.Add(1)
+	l.counts.kept.Store(0)
+}

@@ -1,0 +1,37 @@
+package oplog
+
+// queue is a slice that grows at its end and shrinks at its beginning, and
+// allocates nothing once it has grown to twice its content.
+type queue[E any] struct {
+	items []E // those before start are dropped, and zero
+	start int
+}
+
+func (q *queue[E]) all() []E { return q.items[q.start:] }
+
+// push appends elements.
+func (q *queue[E]) push(elements ...E) {
+	// Move what is left down to the beginning if that is the smaller part: it
+	// costs less than it cost to push what was dropped.
+	if left := len(q.items) - q.start; len(q.items)+len(elements) > cap(q.items) && left <= q.start {
+		copy(q.items, q.all())
+		clear(q.all()) // what lies between is zero already
+		q.items, q.start = q.items[:left], 0
+	}
+	q.items = append(q.items, elements...)
+}
+
+// drop removes the oldest n elements and lets go of what they refer to.
+func (q *queue[E]) drop(n int) {
+	clear(q.items[q.start : q.start+n])
+	q.start += n
+	if q.start == len(q.items) {
+		q.items, q.start = q.items[:0], 0
+	}
+}
+
+// truncate removes the newest elements but for the oldest n.
+func (q *queue[E]) truncate(n int) {
+	clear(q.items[q.start+n:])
+	q.items = q.items[:q.start+n]
+}

@@ -1,0 +1,49 @@
+package oplog
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/poolswap/poolswap"
+)
+
+// Verify is for tests. It brings every free object up, as Publish would, and
+// returns an error for the first that equal says is not like the current object:
+// then Apply is not deterministic, Copy does not copy everything, or objects
+// share what Apply changes in place. It may run beside readers and publishers,
+// and waits for its turn. Objects that readers hold are not looked at. It returns
+// nil if the container is empty or closed.
+//
+// The objects are given back unpublished, so each is brought up by Copy when it is
+// used next.
+func Verify[T any, P poolswap.Object[T], Op any](log *Log[T, P, Op], equal func(a, b *T) bool) error {
+	if equal == nil {
+		panic("oplog: Verify with a nil equal")
+	}
+	log.turn <- struct{}{}
+	defer log.pass()
+	current := log.container.Acquire()
+	defer log.container.Release(current)
+	if current == nil {
+		return nil
+	}
+	stats := log.pool.Stats()
+	for range stats.Spares + stats.PendingReset {
+		obj, err := log.pool.TryGet()
+		if errors.Is(err, poolswap.ErrLimit) || errors.Is(err, poolswap.ErrClosed) {
+			return nil // a publisher was faster, or Close
+		}
+		if err != nil {
+			return err
+		}
+		defer log.container.Release(obj) // after the others were taken
+		version := log.container.VersionOf(obj)
+		if err := log.catchUp(obj, current); err != nil {
+			return err
+		}
+		if !equal(obj, current) {
+			return fmt.Errorf("oplog: an object of version %d (0: unknown), brought up, is not like the current one of version %d", version, log.container.VersionOf(current))
+		}
+	}
+	return nil
+}
