@@ -64,7 +64,7 @@ func (l *Log[T, P, Op]) Pool() *poolswap.Pool[T, P] { return l.pool }
 // Publish applies ops, in order, to what is current, and publishes the result as
 // one version, which it returns. The version is not 0 if and only if ops were
 // published. The slice is copied; what the operations refer to must never change
-// again. With no ops, Publish does nothing and returns 0 and nil.
+// again. With no ops, Publish waits for nothing and returns 0 and nil.
 //
 // It waits for its turn and, under MaxLive, for an object, until ctx ends, and
 // never for readers otherwise. If Apply fails it returns an *[ApplyError] that
@@ -77,13 +77,14 @@ func (l *Log[T, P, Op]) Pool() *poolswap.Pool[T, P] { return l.pool }
 //
 // It panics if ctx is nil.
 func (l *Log[T, P, Op]) Publish(ctx context.Context, ops ...Op) (version uint64, err error) {
-	if err := l.take(ctx, "Publish"); err != nil {
-		return 0, err
-	}
-	defer l.pass()
+	checkContext(ctx, "Publish")
 	if len(ops) == 0 {
 		return 0, nil
 	}
+	if err := l.take(ctx); err != nil {
+		return 0, err
+	}
+	defer l.pass()
 	l.journal.stage(ops)
 	defer func() {
 		// If a hook of the pool panicked after the publication, version is 0. The
@@ -113,10 +114,11 @@ func (l *Log[T, P, Op]) bringUp(next, current *T) error {
 // by Copy once. Everything else is as for [Log.Publish]; an error of fill comes
 // back unchanged. It panics if ctx or fill is nil.
 func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (version uint64, err error) {
+	checkContext(ctx, "Replace")
 	if fill == nil {
 		panic("oplog: Replace with a nil fill")
 	}
-	if err := l.take(ctx, "Replace"); err != nil {
+	if err := l.take(ctx); err != nil {
 		return 0, err
 	}
 	defer l.pass()
@@ -132,11 +134,14 @@ func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (
 	})
 }
 
-// take waits for the turn until ctx ends.
-func (l *Log[T, P, Op]) take(ctx context.Context, op string) error {
+func checkContext(ctx context.Context, op string) {
 	if ctx == nil {
 		panic("oplog: " + op + " with a nil Context")
 	}
+}
+
+// take waits for the turn until ctx ends.
+func (l *Log[T, P, Op]) take(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
