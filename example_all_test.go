@@ -5,15 +5,28 @@ import (
 	"go/doc"
 	"go/parser"
 	"go/token"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// TestEveryExportedNameHasAnExample compares the exported names of the package
+// TestEveryExportedNameHasAnExample compares the exported names of a package
 // with the examples that have output, which is what makes them run.
 func TestEveryExportedNameHasAnExample(t *testing.T) {
-	names, err := filepath.Glob("*.go")
+	for dir, without := range map[string][]string{
+		".":     {"Ref", "Object"}, // a program only embeds them and never names them
+		"oplog": nil,
+	} {
+		t.Run(path.Join(module, dir), func(t *testing.T) { checkExamples(t, dir, without) })
+	}
+}
+
+// checkExamples does it for the package in dir. The names in without need no
+// example.
+func checkExamples(t *testing.T, dir string, without []string) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +39,7 @@ func TestEveryExportedNameHasAnExample(t *testing.T) {
 		}
 		if !strings.HasSuffix(name, "_test.go") {
 			sources = append(sources, file)
-		} else if file.Name.Name == "poolswap_test" {
+		} else if strings.HasSuffix(file.Name.Name, "_test") {
 			tests = append(tests, file)
 		}
 	}
@@ -36,8 +49,8 @@ func TestEveryExportedNameHasAnExample(t *testing.T) {
 			shown[withoutSuffix(example.Name)] = true
 		}
 	}
-	for _, name := range exportedNames(t, set, sources) {
-		if name != "Ref" && name != "Object" && !shown[name] { // these two a program only embeds and never names
+	for _, name := range exportedNames(t, path.Join(module, dir), set, sources) {
+		if !slices.Contains(without, name) && !shown[name] {
 			t.Errorf("no Example%s with output", name)
 		}
 		delete(shown, name)
@@ -61,10 +74,10 @@ func withoutSuffix(example string) string {
 	return name
 }
 
-// exportedNames returns the exported names of the package, methods as
+// exportedNames returns the exported names of a package, methods as
 // Type_Method.
-func exportedNames(t *testing.T, set *token.FileSet, files []*ast.File) (names []string) {
-	pkg, err := doc.NewFromFiles(set, files, module)
+func exportedNames(t *testing.T, importPath string, set *token.FileSet, files []*ast.File) (names []string) {
+	pkg, err := doc.NewFromFiles(set, files, importPath)
 	if err != nil {
 		t.Fatal(err)
 	}

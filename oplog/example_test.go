@@ -1,0 +1,298 @@
+package oplog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/oplog"
+)
+
+// Routes is the object that the examples of Log publish.
+type Routes struct {
+	poolswap.Ref
+	via map[string]string // network to gateway
+}
+
+// Route is an operation on Routes: a gateway, or none if the route goes.
+type Route struct {
+	Network, Via string
+}
+
+var errNoNetwork = errors.New("no network")
+
+func applyRoute(r *Routes, op Route) error {
+	switch {
+	case op.Network == "":
+		return errNoNetwork
+	case op.Via == "":
+		delete(r.via, op.Network)
+	default:
+		r.via[op.Network] = op.Via
+	}
+	return nil
+}
+
+func routesConfig() oplog.Config[Routes, Route] {
+	return oplog.Config[Routes, Route]{
+		New:   func() *Routes { return &Routes{via: map[string]string{}} },
+		Apply: applyRoute,
+		Copy: func(dst, src *Routes) error {
+			clear(dst.via)
+			maps.Copy(dst.via, src.via) // of strings, which Apply cannot change
+			return nil
+		},
+		Reset: func(r *Routes) { clear(r.via) },
+	}
+}
+
+// RouteLog shows how to declare a Log as a field: three type parameters.
+type RouteLog struct {
+	log *oplog.Log[Routes, *Routes, Route]
+}
+
+// newRoutes returns a Log of Routes.
+func newRoutes() *oplog.Log[Routes, *Routes, Route] { return must(oplog.New(routesConfig())) }
+
+// show prints the Routes that are current.
+func show(log *oplog.Log[Routes, *Routes, Route]) {
+	log.Container().WithAcquire(func(r *Routes) { fmt.Println(r.via) })
+}
+
+// A table of routes is changed one route at a time, under a reader.
+func Example() {
+	ctx := context.Background()
+	routes := RouteLog{log: newRoutes()}
+	defer routes.log.Pool().Close(ctx)
+
+	_, _ = routes.log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"}, Route{"192.168.0.0/16", "gw-2"})
+	old := routes.log.Container().Acquire() // a reader begins
+	defer routes.log.Container().Release(old)
+	_, _ = routes.log.Publish(ctx, Route{"10.0.0.0/8", "gw-3"})
+
+	fmt.Println("a reader that began before:", old.via)
+	routes.log.Container().WithAcquire(func(r *Routes) { fmt.Println("a reader that begins now:", r.via) })
+	// Output:
+	// a reader that began before: map[10.0.0.0/8:gw-1 192.168.0.0/16:gw-2]
+	// a reader that begins now: map[10.0.0.0/8:gw-3 192.168.0.0/16:gw-2]
+}
+
+func ExampleConfig() {
+	config := oplog.Config[Routes, Route]{
+		New:   func() *Routes { return &Routes{via: map[string]string{}} },
+		Apply: applyRoute,
+		Reset: func(r *Routes) { clear(r.via) },
+	}
+	_, err := oplog.New(config)
+	fmt.Println(err)
+	config.Copy = func(dst, src *Routes) error {
+		clear(dst.via)
+		maps.Copy(dst.via, src.via)
+		return nil
+	}
+	_, err = oplog.New(config)
+	fmt.Println(err)
+	// Output:
+	// oplog: Config.Copy is nil
+	// <nil>
+}
+
+// Readers have an object from the beginning: it is empty.
+func ExampleNew() {
+	log, err := oplog.New(routesConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	show(log)
+	// Output: map[]
+}
+
+// An object that missed more than Keep operations is brought up by Copy.
+func ExampleDefaultKeep() {
+	ctx := context.Background()
+	config := routesConfig()
+	config.Keep = 2 // instead of DefaultKeep
+	log, _ := oplog.New(config)
+	fmt.Println(oplog.DefaultKeep)
+
+	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
+	copies := log.Stats().Copies
+	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-2"}, Route{"10.1.0.0/16", "gw-2"}, Route{"10.2.0.0/16", "gw-2"})
+	fmt.Println(log.Stats().Copies-copies, "copies, kept:", log.Stats().Kept)
+	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-3"}) // into an object that missed three
+	fmt.Println(log.Stats().Copies-copies, "copies, kept:", log.Stats().Kept)
+	// Output:
+	// 65536
+	// 0 copies, kept: 0
+	// 1 copies, kept: 1
+}
+
+func ExampleLog() {
+	ctx := context.Background()
+	log := newRoutes()
+	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
+	reader := log.Container().NewReader() // for one goroutine, which reads in a loop
+	defer reader.Close()
+	fmt.Println(reader.Load().via)
+	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", ""})
+	fmt.Println(reader.Load().via)
+	// Output:
+	// map[10.0.0.0/8:gw-1]
+	// map[]
+}
+
+// The operations of one call are published together. No operations publish
+// nothing.
+func ExampleLog_Publish() {
+	ctx := context.Background()
+	log := newRoutes()
+	version, err := log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"}, Route{"10.1.0.0/16", "gw-2"})
+	fmt.Println(version == log.Container().Version(), err)
+	fmt.Println(log.Publish(ctx))
+	show(log)
+	// Output:
+	// true <nil>
+	// 0 <nil>
+	// map[10.0.0.0/8:gw-1 10.1.0.0/16:gw-2]
+}
+
+// Replace publishes content that fill makes from nothing.
+func ExampleLog_Replace() {
+	ctx := context.Background()
+	log := newRoutes()
+	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
+	_, err := log.Replace(ctx, func(next *Routes) error {
+		next.via["192.168.0.0/16"] = "gw-2"
+		return nil
+	})
+	fmt.Println(err)
+	show(log)
+	// Output:
+	// <nil>
+	// map[192.168.0.0/16:gw-2]
+}
+
+// Readers use the container as they use any other.
+func ExampleLog_Container() {
+	ctx := context.Background()
+	log := newRoutes()
+	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
+	routes := log.Container().Acquire()
+	defer log.Container().Release(routes)
+	fmt.Println(routes.via["10.0.0.0/8"])
+	// Output: gw-1
+}
+
+// Close the pool at the end. It waits for readers.
+func ExampleLog_Pool() {
+	ctx := context.Background()
+	log := newRoutes()
+	fmt.Println(log.Pool().Close(ctx))
+	_, err := log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
+	fmt.Println(errors.Is(err, poolswap.ErrClosed))
+	// Output:
+	// <nil>
+	// true
+}
+
+// In the steady state two objects alternate, and each operation is applied to
+// both.
+func ExampleLog_Stats() {
+	ctx := context.Background()
+	log := newRoutes()
+	for i := range 100 {
+		_, _ = log.Publish(ctx, Route{fmt.Sprintf("10.%d.0.0/16", i), "gw-1"})
+	}
+	stats := log.Stats()
+	fmt.Println(stats.Operations, "operations were applied", stats.Applied, "times")
+	fmt.Println(log.Pool().Stats().Live, "objects")
+	// Output:
+	// 100 operations were applied 199 times
+	// 2 objects
+}
+
+// After a Replace each other object is brought up by Copy once.
+func ExampleStats() {
+	ctx := context.Background()
+	log := newRoutes()
+	_, _ = log.Replace(ctx, func(next *Routes) error {
+		next.via["10.0.0.0/8"] = "gw-1"
+		return nil
+	})
+	before := log.Stats()
+	for range 3 {
+		_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-2"})
+	}
+	after := log.Stats()
+	fmt.Println("restarts:", after.Restarts)
+	fmt.Println("copies:", after.Copies-before.Copies, "caught up:", after.CatchUps-before.CatchUps)
+	// Output:
+	// restarts: 1
+	// copies: 1 caught up: 2
+}
+
+// An operation that fails is named by its index, and nothing is published.
+func ExampleApplyError() {
+	ctx := context.Background()
+	log := newRoutes()
+	ops := []Route{{"10.0.0.0/8", "gw-1"}, {"", "gw-2"}, {"10.1.0.0/16", "gw-3"}}
+	_, err := log.Publish(ctx, ops...)
+	var failed *oplog.ApplyError
+	if errors.As(err, &failed) && failed.Missed == 0 {
+		fmt.Println("rejected:", ops[failed.Index])
+		ops = append(ops[:failed.Index], ops[failed.Index+1:]...)
+		_, err = log.Publish(ctx, ops...)
+	}
+	fmt.Println(err)
+	show(log)
+	// Output:
+	// rejected: { gw-2}
+	// <nil>
+	// map[10.0.0.0/8:gw-1 10.1.0.0/16:gw-3]
+}
+
+func ExampleApplyError_Error() {
+	_, err := newRoutes().Publish(context.Background(), Route{"10.0.0.0/8", "gw-1"}, Route{})
+	fmt.Println(err)
+	// Output: oplog: operation 1: no network
+}
+
+// What Apply returned is found with errors.Is and errors.As.
+func ExampleApplyError_Unwrap() {
+	_, err := newRoutes().Publish(context.Background(), Route{})
+	fmt.Println(errors.Is(err, errNoNetwork))
+	// Output: true
+}
+
+// Verify finds an Apply that does not do the same to every object.
+func ExampleVerify() {
+	ctx := context.Background()
+	config, calls := routesConfig(), 0
+	config.Apply = func(r *Routes, op Route) error {
+		calls++ // wrong: the result depends on more than r and op
+		r.via[op.Network] = fmt.Sprintf("gw-%d", calls)
+		return nil
+	}
+	equal := func(a, b *Routes) bool { return maps.Equal(a.via, b.via) }
+	right, wrong := newRoutes(), must(oplog.New(config))
+	for range 2 {
+		_, _ = right.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
+		_, _ = wrong.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
+	}
+	fmt.Println(oplog.Verify(right, equal))
+	fmt.Println(oplog.Verify(wrong, equal) != nil)
+	// Output:
+	// <nil>
+	// true
+}
+
+// must returns value. Only a config that is wrong always makes it panic.
+func must[V any](value V, err error) V {
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
