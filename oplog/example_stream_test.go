@@ -1,0 +1,150 @@
+package oplog_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/oplog"
+)
+
+// Event is an operation on Accounts, as a change stream delivers it.
+type Event struct {
+	Offset  uint64 // grows along the stream, and begins with 1
+	Account string
+	Amount  int // is added to the balance
+}
+
+// Accounts are the balances at one offset of the stream.
+type Accounts struct {
+	poolswap.Ref
+	offset  uint64 // of the last event that balance includes
+	balance map[string]int
+}
+
+func (a *Accounts) apply(e Event) error {
+	if e.Offset <= a.offset { // delivered before
+		return nil
+	}
+	a.balance[e.Account] += e.Amount
+	a.offset = e.Offset
+	return nil
+}
+
+func (a *Accounts) copyFrom(src *Accounts) error {
+	a.reset()
+	a.offset = src.offset
+	maps.Copy(a.balance, src.balance)
+	return nil
+}
+
+func (a *Accounts) reset() {
+	a.offset = 0
+	clear(a.balance)
+}
+
+// Snapshot is what a database dumps, or what a program saves for its next start.
+type Snapshot struct {
+	Offset  uint64
+	Balance map[string]int
+}
+
+// Follower keeps Accounts up to date with a stream.
+type Follower struct {
+	accounts *oplog.Log[Accounts, *Accounts, Event]
+}
+
+func NewFollower() (*Follower, error) {
+	accounts, err := oplog.New(oplog.Config[Accounts, Event]{
+		New:   func() *Accounts { return &Accounts{balance: map[string]int{}} },
+		Apply: (*Accounts).apply,
+		Copy:  (*Accounts).copyFrom,
+		Reset: (*Accounts).reset,
+	})
+	return &Follower{accounts}, err
+}
+
+// load publishes a snapshot with its offset.
+func (f *Follower) load(ctx context.Context, from Snapshot) error {
+	_, err := f.accounts.Replace(ctx, func(next *Accounts) error {
+		next.offset = from.Offset
+		maps.Copy(next.balance, from.Balance)
+		return nil
+	})
+	return err
+}
+
+// follow publishes what read returns, each time as one version.
+func (f *Follower) follow(ctx context.Context, read func(after uint64) ([]Event, error)) error {
+	for {
+		events, err := read(f.offset()) // of what was published
+		if err != nil {
+			return err
+		}
+		if _, err := f.accounts.Publish(ctx, events...); err != nil {
+			return err
+		}
+	}
+}
+
+func (f *Follower) offset() (offset uint64) {
+	f.accounts.Container().WithAcquire(func(a *Accounts) {
+		if a != nil { // nil once the Log is closed
+			offset = a.offset
+		}
+	})
+	return offset
+}
+
+// save returns what is current, for the next start.
+func (f *Follower) save() (s Snapshot) {
+	f.accounts.Container().WithAcquire(func(a *Accounts) {
+		if a != nil {
+			s = Snapshot{a.offset, maps.Clone(a.balance)}
+		}
+	})
+	return s
+}
+
+var errDisconnected = errors.New("disconnected")
+
+// stream is a source that delivers two events at a time, the last one again, and
+// breaks off at the end.
+type stream []Event
+
+func (s stream) read(after uint64) ([]Event, error) {
+	if after == uint64(len(s)) {
+		return nil, errDisconnected
+	}
+	return s[max(after, 1)-1 : min(after+2, uint64(len(s)))], nil
+}
+
+// A program follows a stream, ends, and starts again from what it saved.
+func Example_stream() {
+	ctx := context.Background()
+	source := stream{
+		{1, "ann", 100},
+		{2, "bob", 50},
+		{3, "ann", -30},
+		{4, "bob", 30},
+		{5, "ann", -5},
+		{6, "eve", 5},
+	}
+	first, _ := NewFollower()
+	_ = first.load(ctx, Snapshot{1, map[string]int{"ann": 100}}) // of the database
+	fmt.Println(first.follow(ctx, source[:4].read))
+	saved := first.save()
+	fmt.Println(saved.Offset, saved.Balance)
+
+	second, _ := NewFollower() // after a restart
+	_ = second.load(ctx, saved)
+	fmt.Println(second.follow(ctx, source.read))
+	second.accounts.Container().WithAcquire(func(a *Accounts) { fmt.Println(a.offset, a.balance) })
+	// Output:
+	// disconnected
+	// 4 map[ann:70 bob:80]
+	// disconnected
+	// 6 map[ann:65 bob:80 eve:5]
+}

@@ -1,0 +1,196 @@
+package oplog_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/poolswap/poolswap/oplog"
+)
+
+// What docs/oplog.md calls wrong is shown here to be wrong, and what it calls
+// right to be right under the same operations.
+
+// keepOperation is an Apply after which the object has the operation's slice.
+func keepOperation(g *Groups, op Membership) error {
+	if !op.Leave && g.hosts[op.Group] == nil {
+		g.hosts[op.Group] = op.Hosts
+		return nil
+	}
+	return g.apply(op)
+}
+
+// copyMap is a Copy after which objects share slices.
+func copyMap(dst, src *Groups) error {
+	clear(dst.hosts)
+	maps.Copy(dst.hosts, src.hosts)
+	return nil
+}
+
+// inMapOrder is an Apply whose result depends on the order of a map.
+func inMapOrder(g *Groups, op map[string]bool) error {
+	g.hosts["db"] = nil
+	for host := range op {
+		g.hosts["db"] = append(g.hosts["db"], host)
+	}
+	return nil
+}
+
+// groupsOf returns a Log of Groups with functions that may be wrong.
+func groupsOf[Op any](apply func(*Groups, Op) error, copyFrom func(dst, src *Groups) error) *oplog.Log[Groups, *Groups, Op] {
+	return must(oplog.New(oplog.Config[Groups, Op]{
+		New:   func() *Groups { return &Groups{hosts: map[string][]string{}} },
+		Apply: apply,
+		Copy:  copyFrom,
+		Reset: func(g *Groups) { clear(g.hosts) },
+	}))
+}
+
+func equalGroups(a, b *Groups) bool { return maps.EqualFunc(a.hosts, b.hosts, slices.Equal) }
+
+func equalSessions(a, b *Sessions) bool { return maps.EqualFunc(a.ends, b.ends, time.Time.Equal) }
+
+func TestVerifyFindsWhatBreaksTheRules(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	own := func() Membership {
+		host := func() string { return fmt.Sprintf("db-%d", random.IntN(4)) }
+		return Membership{"db", []string{host(), host()}, random.IntN(2) == 0}
+	}
+	buffer := make([]string, 2)
+	buffered := func() Membership {
+		op := own()
+		copy(buffer, op.Hosts)
+		return Membership{op.Group, buffer, op.Leave}
+	}
+	many := map[string]bool{}
+	for i := range 100 {
+		many[fmt.Sprint(i)] = true
+	}
+	var clock time.Time
+	byClock := func(s *Sessions, op Login) error {
+		clock = clock.Add(time.Second) // instead of a call of time.Now
+		s.ends[op.User] = clock
+		return nil
+	}
+	ann := func() Login { return Login{"ann", clock} }
+
+	const unlike = "is not like the current one"
+	for _, c := range []struct {
+		name string
+		run  func() error
+		want string
+	}{
+		{"right: operations and objects with slices of their own", func() error {
+			return alike(t.Context(), groupsOf((*Groups).apply, (*Groups).copyFrom), own, equalGroups)
+		}, ""},
+		{"wrong: the slice of an operation is written to again", func() error {
+			return alike(t.Context(), groupsOf((*Groups).apply, (*Groups).copyFrom), buffered, equalGroups)
+		}, unlike},
+		{"wrong: the object has the operation's slice", func() error {
+			return alike(t.Context(), groupsOf(keepOperation, (*Groups).copyFrom), own, equalGroups)
+		}, unlike},
+		{"wrong: Copy copies the map and not the slices", func() error {
+			return alike(t.Context(), groupsOf((*Groups).apply, copyMap), own, equalGroups)
+		}, unlike},
+		{"wrong: Apply depends on the order of a map", func() error {
+			return alike(t.Context(), groupsOf(inMapOrder, (*Groups).copyFrom), func() map[string]bool { return many }, equalGroups)
+		}, unlike},
+		{"right: the operation carries the time", func() error {
+			return alike(t.Context(), newSessions((*Sessions).apply), ann, equalSessions)
+		}, ""},
+		{"wrong: Apply looks at the clock", func() error {
+			return alike(t.Context(), newSessions(byClock), ann, equalSessions)
+		}, unlike},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			err := c.run()
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("found %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+// What a reader holds changes under it if append finds room in the value.
+func TestAppendToAValueOfAMapWritesToOtherVersions(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		add  func(groups *oplog.Map[string, []string], host string) error
+		want string // what a reader of the version with db-2 sees, once db-3 was published
+	}{
+		{"right: append to a clipped slice", func(groups *oplog.Map[string, []string], host string) error {
+			return addHost(t.Context(), groups, "db", host)
+		}, "[db-1 db-2]"},
+		{"wrong: append to the value", func(groups *oplog.Map[string, []string], host string) error {
+			hosts, _ := groups.Get("db")
+			_, err := groups.Set(t.Context(), "db", append(hosts, host))
+			return err
+		}, "[db-1 db-3]"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			groups := must(oplog.NewMap(oplog.MapConfig[string, []string]{}))
+			first := append(make([]string, 0, 4), "db-1")
+			set := func(hosts []string) {
+				if _, err := groups.Set(t.Context(), "db", hosts); err != nil {
+					t.Fatal(err)
+				}
+			}
+			add := func(host string) {
+				if err := c.add(groups, host); err != nil {
+					t.Fatal(err)
+				}
+			}
+			set(first)
+			add("db-2")
+			view := groups.Container().Acquire()
+			defer groups.Container().Release(view)
+			set(first) // db-2 leaves
+			add("db-3")
+			if hosts, _ := view.Get("db"); fmt.Sprint(hosts) != c.want {
+				t.Errorf("the reader sees %v, want %s", hosts, c.want)
+			}
+		})
+	}
+}
+
+// saveApart is the wrong way to save: the offset is not that of the content.
+func saveApart(f *Follower, between func()) (s Snapshot) {
+	s.Offset = f.offset()
+	between()
+	s.Balance = f.save().Balance
+	return s
+}
+
+func TestContentAndOffsetAreSavedTogether(t *testing.T) {
+	source := stream{{1, "ann", 100}, {2, "ann", 10}, {3, "ann", 1}}
+	for _, c := range []struct {
+		name string
+		save func(f *Follower, more func()) Snapshot
+		want int
+	}{
+		{"right: of one version", func(f *Follower, more func()) Snapshot { defer more(); return f.save() }, 111},
+		{"wrong: one after the other", saveApart, 121},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			followed := func(f *Follower, until int) *Follower {
+				if err := f.follow(t.Context(), source[:until].read); err != errDisconnected {
+					t.Fatal(err)
+				}
+				return f
+			}
+			f := followed(must(NewFollower()), 1)
+			saved := c.save(f, func() { followed(f, 2) })
+			restarted := must(NewFollower())
+			if err := restarted.load(t.Context(), saved); err != nil {
+				t.Fatal(err)
+			}
+			if got := followed(restarted, 3).save().Balance["ann"]; got != c.want {
+				t.Errorf("after the restart the balance is %d, want %d", got, c.want)
+			}
+		})
+	}
+}
