@@ -201,31 +201,44 @@ func panicValue(fn func()) (value any) {
 	return nil
 }
 
-// TestThePatternsAreCompiled looks for every block of Go in docs/patterns.md,
-// but for those that a paragraph beginning with "Wrong" introduces, in the
-// tests that run it.
+// TestThePatternsAreCompiled looks for every block of Go on a page, but for
+// those that a paragraph beginning with "Wrong" introduces, in the tests that
+// run it.
 func TestThePatternsAreCompiled(t *testing.T) {
-	files, err := filepath.Glob("*patterns*_test.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var compiled string
-	for _, file := range append(files, "example_resources_test.go") {
-		compiled += unindented(textOf(t, file))
-	}
-	blocks := codeBlocks(textOf(t, "docs/patterns.md"))
-	right := 0
-	for _, block := range blocks {
-		if block.wrong {
-			continue
-		}
-		right++
-		if !strings.Contains(compiled, unindented(block.code)) {
-			t.Errorf("no test has this code:\n%s", block.code)
-		}
-	}
-	if right < 25 || right == len(blocks) {
-		t.Errorf("found %d blocks, %d of them right; does the page look as this test expects?", len(blocks), right)
+	for _, c := range []struct {
+		page  string
+		tests []string // patterns of file names
+		right int      // blocks at least
+	}{
+		{"docs/patterns.md", []string{"*patterns*_test.go", "example_resources_test.go"}, 25},
+		{"docs/oplog.md", []string{"oplog/example_*_test.go"}, 8},
+	} {
+		t.Run(c.page, func(t *testing.T) {
+			var compiled string
+			for _, pattern := range c.tests {
+				files, err := filepath.Glob(pattern)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, file := range files {
+					compiled += unindented(textOf(t, file))
+				}
+			}
+			blocks := codeBlocks(textOf(t, c.page))
+			right := 0
+			for _, block := range blocks {
+				if block.wrong {
+					continue
+				}
+				right++
+				if !strings.Contains(compiled, unindented(block.code)) {
+					t.Errorf("no test has this code:\n%s", block.code)
+				}
+			}
+			if right < c.right || right == len(blocks) {
+				t.Errorf("found %d blocks, %d of them right; does the page look as this test expects?", len(blocks), right)
+			}
+		})
 	}
 }
 

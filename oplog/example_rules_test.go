@@ -29,6 +29,17 @@ type Membership struct {
 	Leave bool
 }
 
+type GroupLog = oplog.Log[Groups, *Groups, Membership]
+
+func newGroups() (*GroupLog, error) {
+	return oplog.New(oplog.Config[Groups, Membership]{
+		New:   func() *Groups { return &Groups{hosts: map[string][]string{}} },
+		Apply: (*Groups).apply,
+		Copy:  (*Groups).copyFrom,
+		Reset: func(g *Groups) { clear(g.hosts) },
+	})
+}
+
 func (g *Groups) apply(op Membership) error {
 	if op.Leave {
 		g.hosts[op.Group] = slices.DeleteFunc(g.hosts[op.Group], func(host string) bool {
@@ -46,17 +57,6 @@ func (g *Groups) copyFrom(src *Groups) error {
 		g.hosts[group] = slices.Clone(hosts)
 	}
 	return nil
-}
-
-type GroupLog = oplog.Log[Groups, *Groups, Membership]
-
-func newGroups() (*GroupLog, error) {
-	return oplog.New(oplog.Config[Groups, Membership]{
-		New:   func() *Groups { return &Groups{hosts: map[string][]string{}} },
-		Apply: (*Groups).apply,
-		Copy:  (*Groups).copyFrom,
-		Reset: func(g *Groups) { clear(g.hosts) },
-	})
 }
 
 func join(ctx context.Context, groups *GroupLog, group string, hosts ...string) error {
