@@ -115,19 +115,21 @@ func (t *PriceTable) between(from, to int64) iter.Seq[Quote] {
 
 func (t *PriceTable) all() []Quote { return slices.Concat(t.slabs...) }
 
-func newPrices() (*oplog.Log[PriceTable, *PriceTable, PriceChange], error) {
-	return oplog.New(oplog.Config[PriceTable, PriceChange]{
+func pricesConfig() oplog.Config[PriceTable, PriceChange] {
+	return oplog.Config[PriceTable, PriceChange]{
 		New:   func() *PriceTable { return new(PriceTable) },
 		Apply: (*PriceTable).apply,
 		Copy:  (*PriceTable).copyFrom,
 		Reset: func(t *PriceTable) { t.slabs = slices.Delete(t.slabs, 0, len(t.slabs)) },
-	})
+	}
 }
+
+func equalPrices(a, b *PriceTable) bool { return slices.Equal(a.all(), b.all()) }
 
 // A sorted table takes a batch of changes while readers look up ranges.
 func Example_slabs() {
 	ctx := context.Background()
-	prices, err := newPrices()
+	prices, err := oplog.New(pricesConfig())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -147,7 +149,7 @@ func Example_slabs() {
 		}
 		fmt.Println(len(t.all()), "quotes in", len(t.slabs), "slabs")
 	})
-	fmt.Println(oplog.Verify(prices, func(a, b *PriceTable) bool { return slices.Equal(a.all(), b.all()) }))
+	fmt.Println(oplog.Verify(prices, equalPrices))
 	// Output:
 	// <nil>
 	// 30000 100

@@ -67,8 +67,8 @@ func (t *PrefixTrie) lookup(addr netip.Addr) (origin uint32) {
 	}
 }
 
-func newTrie() (*oplog.Log[PrefixTrie, *PrefixTrie, Announcement], error) {
-	return oplog.New(oplog.Config[PrefixTrie, Announcement]{
+func trieConfig() oplog.Config[PrefixTrie, Announcement] {
+	return oplog.Config[PrefixTrie, Announcement]{
 		New:   func() *PrefixTrie { return &PrefixTrie{nodes: make([]trieNode, 1)} },
 		Apply: (*PrefixTrie).apply,
 		Copy: func(dst, src *PrefixTrie) error {
@@ -76,13 +76,15 @@ func newTrie() (*oplog.Log[PrefixTrie, *PrefixTrie, Announcement], error) {
 			return nil
 		},
 		Reset: func(t *PrefixTrie) { t.nodes = append(t.nodes[:0], trieNode{}) },
-	})
+	}
 }
+
+func equalTries(a, b *PrefixTrie) bool { return slices.Equal(a.nodes, b.nodes) }
 
 // A routing table follows announcements while readers look up addresses.
 func Example_trie() {
 	ctx := context.Background()
-	trie, err := newTrie()
+	trie, err := oplog.New(trieConfig())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -105,7 +107,7 @@ func Example_trie() {
 
 	_, err = trie.Publish(ctx, Announcement{netip.MustParsePrefix("2001:db8::/32"), 64500})
 	fmt.Println(err)
-	fmt.Println(oplog.Verify(trie, func(a, b *PrefixTrie) bool { return slices.Equal(a.nodes, b.nodes) }))
+	fmt.Println(oplog.Verify(trie, equalTries))
 	// Output:
 	// 192.0.2.1 64500
 	// 192.0.2.129 64501

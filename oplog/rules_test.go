@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,14 @@ func TestVerifyFindsWhatBreaksTheRules(t *testing.T) {
 	}
 	ann := func() Login { return Login{"ann", clock} }
 
+	sharedSlabs := pricesConfig()
+	sharedSlabs.Copy = func(dst, src *PriceTable) error { dst.slabs = slices.Clone(src.slabs); return nil }
+	change := func() PriceChange { return PriceChange{random.Int64N(1000), random.IntN(4)} }
+	announce := func() Announcement {
+		addr := netip.AddrFrom4([4]byte{byte(random.IntN(4)), byte(random.IntN(256))})
+		return Announcement{netip.PrefixFrom(addr, random.IntN(17)).Masked(), uint32(random.IntN(4))}
+	}
+
 	const unlike = "is not like the current one"
 	for _, c := range []struct {
 		name string
@@ -101,6 +110,15 @@ func TestVerifyFindsWhatBreaksTheRules(t *testing.T) {
 		}, unlike},
 		{"right: the operation carries the time", func() error {
 			return alike(t.Context(), newSessions((*Sessions).apply), ann, equalSessions)
+		}, ""},
+		{"right: Copy copies every slab", func() error {
+			return alike(t.Context(), must(oplog.New(pricesConfig())), change, equalPrices)
+		}, ""},
+		{"wrong: objects share slabs", func() error {
+			return alike(t.Context(), must(oplog.New(sharedSlabs)), change, equalPrices)
+		}, unlike},
+		{"right: Copy copies the nodes", func() error {
+			return alike(t.Context(), must(oplog.New(trieConfig())), announce, equalTries)
 		}, ""},
 		{"wrong: Apply looks at the clock", func() error {
 			return alike(t.Context(), newSessions(byClock), ann, equalSessions)
