@@ -17,7 +17,10 @@ type Limits struct {
 
 func NewLimits() (*Limits, error) {
 	perUser, err := oplog.NewMap(oplog.MapConfig[string, int]{})
-	return &Limits{perUser}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Limits{perUser}, nil
 }
 
 func (l *Limits) allow(ctx context.Context, user string, limit int) error {

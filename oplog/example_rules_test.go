@@ -16,17 +16,15 @@ import (
 // the code of docs/oplog.md, and a test compares them with the page. What the
 // page calls wrong is shown to be wrong in rules_test.go.
 
-// Groups are lists of hosts.
 type Groups struct {
 	poolswap.Ref
 	hosts map[string][]string
 }
 
-// Membership is an operation on Groups: hosts join a group, or leave it.
-type Membership struct {
+type Membership struct { // an operation
 	Group string
 	Hosts []string
-	Leave bool
+	Leave bool // else they join
 }
 
 type GroupLog = oplog.Log[Groups, *Groups, Membership]

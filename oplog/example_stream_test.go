@@ -63,7 +63,10 @@ func NewFollower() (*Follower, error) {
 		Copy:  (*Accounts).copyFrom,
 		Reset: (*Accounts).reset,
 	})
-	return &Follower{accounts}, err
+	if err != nil {
+		return nil, err
+	}
+	return &Follower{accounts}, nil
 }
 
 // load publishes a snapshot with its offset.
