@@ -44,7 +44,9 @@ type Config[T, Op any] struct {
 
 	// Pool configures the pool. A Log alternates between two objects while no
 	// reader holds an old version; each that readers hold at a time takes one
-	// more, so MaxLive, if set, is 2 or more.
+	// more. So MaxLive, if set, is 2 or more, and Spares one more than the old
+	// versions that are held at a time: an object beyond the spares is lost at
+	// a garbage collection, and its successor costs a Copy. NoSpares is an error.
 	Pool poolswap.Options[T]
 }
 
@@ -60,6 +62,8 @@ func (c *Config[T, Op]) check() error {
 		return errors.New("oplog: Config.Reset is nil")
 	case c.Keep < 0:
 		return fmt.Errorf("oplog: Config.Keep is %d, negative", c.Keep)
+	case c.Pool.Spares == poolswap.NoSpares:
+		return errors.New("oplog: Config.Pool.Spares is NoSpares, so each publication would copy the whole object")
 	case c.Pool.MaxLive == 1:
 		return errors.New("oplog: Config.Pool.MaxLive is 1, but one object is current and one is changed")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/oplog"
@@ -68,6 +69,27 @@ func ExampleMap() {
 	_, _ = ports.Set(ctx, "a.example", 443)
 	fmt.Println(ports.Get("a.example"))
 	// Output: 443 true
+}
+
+// Two goroutines that count lose nothing.
+func ExampleMap_PublishFunc() {
+	ctx := context.Background()
+	visits := newPorts()
+	count := func(now *oplog.View[string, int]) ([]oplog.Change[string, int], error) {
+		n, _ := now.Get("home")
+		return []oplog.Change[string, int]{{Key: "home", Value: n + 1}}, nil
+	}
+	var counting sync.WaitGroup
+	for range 2 {
+		counting.Go(func() {
+			for range 100 {
+				_, _ = visits.PublishFunc(ctx, count)
+			}
+		})
+	}
+	counting.Wait()
+	fmt.Println(visits.Get("home"))
+	// Output: 200 true
 }
 
 func ExampleNewMap() {

@@ -84,8 +84,11 @@ func Example_rules() {
 }
 
 func addHost(ctx context.Context, groups *oplog.Map[string, []string], group, host string) error {
-	hosts, _ := groups.Get(group)
-	_, err := groups.Set(ctx, group, append(slices.Clip(hosts), host)) // append makes a new array
+	_, err := groups.PublishFunc(ctx, func(now *oplog.View[string, []string]) ([]oplog.Change[string, []string], error) {
+		hosts, _ := now.Get(group)
+		hosts = append(slices.Clip(hosts), host) // in a new array
+		return []oplog.Change[string, []string]{{Key: group, Value: hosts}}, nil
+	})
 	return err
 }
 

@@ -160,6 +160,23 @@ func ExampleLog_Publish() {
 }
 
 // Replace publishes content that fill makes from nothing.
+// A gateway is taken over by another one, for each route that has it now.
+func ExampleLog_PublishFunc() {
+	ctx := context.Background()
+	routes := newRoutes()
+	_, _ = routes.Publish(ctx, Route{"10.0.0.0/8", "gw-1"}, Route{"192.168.0.0/16", "gw-2"})
+	_, _ = routes.PublishFunc(ctx, func(current *Routes) (ops []Route, err error) {
+		for network, via := range current.via {
+			if via == "gw-1" {
+				ops = append(ops, Route{network, "gw-9"})
+			}
+		}
+		return ops, nil
+	})
+	show(routes)
+	// Output: map[10.0.0.0/8:gw-9 192.168.0.0/16:gw-2]
+}
+
 func ExampleLog_Replace() {
 	ctx := context.Background()
 	log := newRoutes()

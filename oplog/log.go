@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/poolswap/poolswap"
@@ -16,14 +17,19 @@ import (
 // objects alternate, that is twice the operations of a publication. It allocates
 // nothing beyond what Apply allocates. See the package for the two rules that
 // operations and objects have to obey.
+//
+// Declare one with all three type parameters, or by a name of your own:
+//
+//	type RouteLog = oplog.Log[Routes, *Routes, Route]
 type Log[T any, P poolswap.Object[T], Op any] struct {
 	config    Config[T, Op]
 	pool      *poolswap.Pool[T, P]
 	container *poolswap.Container[T, P]
 	counts    counts
 
-	turn    chan struct{} // full while someone has the turn
-	journal journal[Op]   // who has the turn owns it
+	turn    chan struct{}                  // full while someone has the turn
+	journal journal[Op]                    // who has the turn owns it
+	derive  func(current *T) ([]Op, error) // of the PublishFunc that has the turn, or nil
 	advance func(next, current *T) error
 }
 
@@ -75,7 +81,8 @@ func (l *Log[T, P, Op]) Pool() *poolswap.Pool[T, P] { return l.pool }
 // Publish can be called again; ErrClosed; ctx's error; a *HeldError; or an
 // *OverRelease beside the version.
 //
-// It panics if ctx is nil.
+// A panic of the pool's Discard or Report passes through Publish after the
+// operations were published. It panics if ctx is nil.
 func (l *Log[T, P, Op]) Publish(ctx context.Context, ops ...Op) (version uint64, err error) {
 	checkContext(ctx, "Publish")
 	if len(ops) == 0 {
@@ -86,23 +93,67 @@ func (l *Log[T, P, Op]) Publish(ctx context.Context, ops ...Op) (version uint64,
 	}
 	defer l.pass()
 	l.journal.stage(ops)
+	return l.publish(ctx)
+}
+
+// PublishFunc is Publish of operations that follow from what is current: no other
+// publisher comes between, so nothing is lost where two goroutines change one
+// thing. ops must not write current, nor keep it. If it returns an error, the
+// container is as it was and PublishFunc returns the error unchanged; if it
+// returns no operations, PublishFunc publishes nothing and returns 0 and nil.
+// current is nil if someone has emptied the container. It panics if ctx or ops is
+// nil.
+func (l *Log[T, P, Op]) PublishFunc(ctx context.Context, ops func(current *T) ([]Op, error)) (version uint64, err error) {
+	checkContext(ctx, "PublishFunc")
+	if ops == nil {
+		panic("oplog: PublishFunc with nil ops")
+	}
+	if err := l.take(ctx); err != nil {
+		return 0, err
+	}
+	defer l.pass()
+	l.derive = ops
+	if version, err = l.publish(ctx); errors.Is(err, errNothing) {
+		return 0, nil
+	}
+	return version, err
+}
+
+// errNothing ends a publication that has no operations.
+var errNothing = errors.New("no operations")
+
+// publish publishes the staged operations, or those that derive returns. The
+// caller has the turn.
+func (l *Log[T, P, Op]) publish(ctx context.Context) (version uint64, err error) {
 	defer func() {
+		l.derive = nil
 		// If a hook of the pool panicked after the publication, version is 0. The
 		// next turn finds a version that the log does not know, and starts anew.
 		if version == 0 {
 			l.journal.unstage()
 			return
 		}
-		l.journal.commit(version)
 		l.counts.publications.Add(1)
-		l.counts.operations.Add(uint64(len(ops)))
+		l.counts.operations.Add(uint64(l.journal.staged))
+		l.journal.commit(version)
 		l.counts.kept.Store(int64(l.journal.kept()))
 	}()
 	return l.container.Publish(ctx, l.advance)
 }
 
-// bringUp makes next what is current with the staged operations applied.
+// bringUp makes next what is current with the operations of this publication
+// applied.
 func (l *Log[T, P, Op]) bringUp(next, current *T) error {
+	if l.derive != nil {
+		ops, err := l.derive(current)
+		if err != nil {
+			return err
+		}
+		if len(ops) == 0 {
+			return errNothing
+		}
+		l.journal.stage(ops)
+	}
 	if err := l.catchUp(next, current); err != nil {
 		return err
 	}
@@ -110,7 +161,7 @@ func (l *Log[T, P, Op]) bringUp(next, current *T) error {
 }
 
 // Replace publishes a full load: fill makes the content of an emptied object,
-// and must not keep it. The log starts anew, so each other object is brought up
+// and must not keep it, and not publish, which would wait for itself. The log starts anew, so each other object is brought up
 // by Copy once. Everything else is as for [Log.Publish]; an error of fill comes
 // back unchanged. It panics if ctx or fill is nil.
 func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (version uint64, err error) {

@@ -73,6 +73,12 @@ func (m *Map[K, V]) Publish(ctx context.Context, changes ...Change[K, V]) (versi
 	return m.log.Publish(ctx, changes...)
 }
 
+// PublishFunc is Publish of changes that follow from what is current, as for a
+// counter: no other publisher comes between. It is [Log.PublishFunc].
+func (m *Map[K, V]) PublishFunc(ctx context.Context, changes func(current *View[K, V]) ([]Change[K, V], error)) (version uint64, err error) {
+	return m.log.PublishFunc(ctx, changes)
+}
+
 // Set publishes the map with key set to value. It is Publish of one Change.
 func (m *Map[K, V]) Set(ctx context.Context, key K, value V) (version uint64, err error) {
 	return m.log.Publish(ctx, Change[K, V]{Key: key, Value: value})

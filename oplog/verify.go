@@ -11,11 +11,13 @@ import (
 // returns an error for the first that equal says is not like the current object:
 // then Apply is not deterministic, Copy does not copy everything, or objects
 // share what Apply changes in place. It may run beside readers and publishers,
-// and waits for its turn. Objects that readers hold are not looked at. It returns
-// nil if the container is empty or closed.
+// and waits for its turn. Objects that readers hold are not looked at; if no object
+// is free, a new one is, which tests Copy alone. It returns nil if the container is
+// empty or closed, or if no object may be made under MaxLive.
 //
 // The objects are given back unpublished, so each is brought up by Copy when it is
-// used next.
+// used next. For Verify to meet objects that catch up by operations, publish
+// several times before each Verify, sometimes while an old version is held.
 func Verify[T any, P poolswap.Object[T], Op any](log *Log[T, P, Op], equal func(a, b *T) bool) error {
 	if equal == nil {
 		panic("oplog: Verify with a nil equal")
@@ -28,7 +30,7 @@ func Verify[T any, P poolswap.Object[T], Op any](log *Log[T, P, Op], equal func(
 		return nil
 	}
 	stats := log.pool.Stats()
-	for range stats.Spares + stats.PendingReset {
+	for range max(1, stats.Spares+stats.PendingReset) {
 		obj, err := log.pool.TryGet()
 		if errors.Is(err, poolswap.ErrLimit) || errors.Is(err, poolswap.ErrClosed) {
 			return nil // a publisher was faster, or Close
