@@ -9,12 +9,13 @@ import (
 
 // DefaultKeep is how many operations a [Log] keeps unless its [Config] says
 // otherwise.
-const DefaultKeep = 1 << 16
+const DefaultKeep = 1 << 14
 
 // Config says what a [Log] holds and how operations change it. New, Apply, Copy
-// and Reset are required. They are called by one goroutine at a time, the one
-// whose turn it is to publish, and must not publish themselves: that would wait
-// for itself.
+// and Reset are required. They are called by the goroutine whose turn it is to
+// publish; only New may run on several at a time, if objects are taken from the
+// pool past the Log. They must not publish, and neither must Pool.Discard and
+// Pool.Report: that would wait for itself.
 type Config[T, Op any] struct {
 	// New returns an object with no content. It is the factory of the pool.
 	New func() *T
@@ -24,13 +25,16 @@ type Config[T, Op any] struct {
 	// reads besides obj and op must never change, and obj must not come to share
 	// with another object anything that Apply changes in place.
 	//
-	// If it returns an error or panics, it may leave obj half changed.
+	// If it returns an error or panics, it may leave obj half changed: obj is then
+	// made anew by Copy.
 	Apply func(obj *T, op Op) error
 
 	// Copy makes the content of dst that of src, whatever dst held before. It
-	// shares nothing with src that Apply changes in place. It is called for a
-	// new object, for one that missed more than Keep operations, and for one
-	// whose content is in doubt. Readers may be reading src.
+	// shares nothing with src that Apply changes in place, and does not copy
+	// the Ref, as *dst = *src would. It is called for a new object, for one that
+	// missed more than Keep operations, and for one whose content is in doubt.
+	// Readers may be reading src. maps.Clone is several times as fast as
+	// maps.Copy into a large map that was cleared.
 	Copy func(dst, src *T) error
 
 	// Reset empties obj and keeps its memory. Replace begins with it.
@@ -44,9 +48,11 @@ type Config[T, Op any] struct {
 
 	// Pool configures the pool. A Log alternates between two objects while no
 	// reader holds an old version; each that readers hold at a time takes one
-	// more. So MaxLive, if set, is 2 or more, and Spares one more than the old
-	// versions that are held at a time: an object beyond the spares is lost at
-	// a garbage collection, and its successor costs a Copy. NoSpares is an error.
+	// more. So MaxLive, if set, is 2 or more. Spares is 1 if it is 0: set it to
+	// one more than the old versions that are held most of the time. The
+	// garbage collector takes an object beyond the spares, and its successor
+	// costs a Copy; a spare that is needed rarely keeps its memory and its old
+	// content. NoSpares is an error.
 	Pool poolswap.Options[T]
 }
 
@@ -64,6 +70,10 @@ func (c *Config[T, Op]) check() error {
 		return fmt.Errorf("oplog: Config.Keep is %d, negative", c.Keep)
 	case c.Pool.Spares == poolswap.NoSpares:
 		return errors.New("oplog: Config.Pool.Spares is NoSpares, so each publication would copy the whole object")
+	case c.Pool.Spares < 0:
+		return fmt.Errorf("oplog: Config.Pool.Spares is %d, negative", c.Pool.Spares)
+	case c.Pool.MaxLive < 0:
+		return fmt.Errorf("oplog: Config.Pool.MaxLive is %d, negative", c.Pool.MaxLive)
 	case c.Pool.MaxLive == 1:
 		return errors.New("oplog: Config.Pool.MaxLive is 1, but one object is current and one is changed")
 	}

@@ -14,7 +14,7 @@
 //	log, err := oplog.New(oplog.Config[Routes, Route]{
 //		New:   func() *Routes { return &Routes{next: map[netip.Prefix]netip.Addr{}} },
 //		Apply: func(r *Routes, op Route) error { r.next[op.Prefix] = op.Via; return nil },
-//		Copy:  func(dst, src *Routes) error { clear(dst.next); maps.Copy(dst.next, src.next); return nil },
+//		Copy:  func(dst, src *Routes) error { dst.next = maps.Clone(src.next); return nil },
 //		Reset: func(r *Routes) { clear(r.next) },
 //	})
 //	...

@@ -125,7 +125,7 @@ func ExampleDefaultKeep() {
 	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-3"}) // into an object that missed three
 	fmt.Println(log.Stats().Copies-copies, "copies, kept:", log.Stats().Kept)
 	// Output:
-	// 65536
+	// 16384
 	// 0 copies, kept: 0
 	// 1 copies, kept: 1
 }

@@ -6,13 +6,12 @@ import (
 )
 
 // journal holds the last operations that were published, for the objects that
-// missed them, and the operations of the publication under way.
+// missed them.
 type journal[Op any] struct {
 	keep    int
 	base    uint64       // the version that the oldest kept operation was applied to
 	batches queue[batch] // the publications since base
-	ops     queue[Op]    // the operations of batches, and then the staged ones
-	staged  int          // how many of ops are not published yet
+	ops     queue[Op]    // the operations of batches
 	dropped uint64       // operations that were in ops before its first one
 }
 
@@ -22,28 +21,17 @@ type batch struct {
 	end     uint64 // operations published until then, from the beginning of the log
 }
 
-// stage takes a copy of the operations that are to be published.
-func (j *journal[Op]) stage(ops []Op) {
+// kept returns how many operations are kept.
+func (j *journal[Op]) kept() int { return len(j.ops.all()) }
+
+// append adds a publication, and drops the oldest until no more than keep
+// operations are left.
+func (j *journal[Op]) append(version uint64, ops []Op) {
+	if len(ops) > j.keep {
+		j.restart(version) // without a copy of what would be dropped
+		return
+	}
 	j.ops.push(ops...)
-	j.staged = len(ops)
-}
-
-// stagedOps returns the operations that are to be published.
-func (j *journal[Op]) stagedOps() []Op { return j.ops.all()[j.kept():] }
-
-// kept returns how many published operations are kept.
-func (j *journal[Op]) kept() int { return len(j.ops.all()) - j.staged }
-
-// unstage forgets the staged operations, which were not published.
-func (j *journal[Op]) unstage() {
-	j.ops.truncate(j.kept())
-	j.staged = 0
-}
-
-// commit makes the staged operations a publication, and drops the oldest
-// publications until no more than keep operations are left.
-func (j *journal[Op]) commit(version uint64) {
-	j.staged = 0
 	j.batches.push(batch{version, j.dropped + uint64(j.kept())})
 	for j.kept() > j.keep {
 		oldest := j.batches.all()[0]
@@ -74,7 +62,7 @@ func (j *journal[Op]) last() uint64 {
 // since returns the operations that were published after version. It reports
 // false if they are not all kept, or if version is none of the log's.
 func (j *journal[Op]) since(version uint64) ([]Op, bool) {
-	ops := j.ops.all()[:j.kept()]
+	ops := j.ops.all()
 	if version == j.base {
 		return ops, true
 	}

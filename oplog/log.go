@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/poolswap/poolswap"
 )
@@ -27,10 +28,12 @@ type Log[T any, P poolswap.Object[T], Op any] struct {
 	container *poolswap.Container[T, P]
 	counts    counts
 
-	turn    chan struct{}                  // full while someone has the turn
-	journal journal[Op]                    // who has the turn owns it
-	derive  func(current *T) ([]Op, error) // of the PublishFunc that has the turn, or nil
-	advance func(next, current *T) error
+	turn    chan struct{} // full while someone has the turn
+	journal journal[Op]   // who has the turn owns it
+
+	// replayAtMost, if not nil, is how many operations are worth replaying. More
+	// cost more than Copy.
+	replayAtMost func(current *T) int
 }
 
 // New returns a Log that has published an empty object, so that its readers have
@@ -43,6 +46,9 @@ func New[T any, P poolswap.Object[T], Op any](config Config[T, Op]) (*Log[T, P, 
 	if config.Keep == 0 {
 		config.Keep = DefaultKeep
 	}
+	if config.Pool.Spares == 0 {
+		config.Pool.Spares = 1
+	}
 	pool := poolswap.NewPoolWithOptions[T, P](config.New, nil, config.Pool)
 	l := &Log[T, P, Op]{
 		config:    config,
@@ -52,25 +58,29 @@ func New[T any, P poolswap.Object[T], Op any](config Config[T, Op]) (*Log[T, P, 
 		journal:   journal[Op]{keep: config.Keep},
 	}
 	l.journal.base = l.container.Version()
-	l.advance = l.bringUp // once: a method value allocates
 	return l, nil
 }
 
 // Container returns the container that the Log publishes to, for readers:
 // Acquire, NewReader, Versions and the like. Close it, or the pool, to end the
-// Log. Objects that the Log did not publish may be published there as well, or
-// it may be emptied: the log then starts anew from what is current, and every
-// other object is brought up by Copy once.
+// Log.
+//
+// Something else may be published there past the Log, or it may be emptied: the
+// log then starts anew from what is current, or from nothing, and every other
+// object is brought up by Copy once. An object that a fill or GetNew gets is not
+// empty: it has the content of an old version.
 func (l *Log[T, P, Op]) Container() *poolswap.Container[T, P] { return l.container }
 
-// Pool returns the pool of the Log's objects, for Stats, Drain, Close and the
-// like.
+// Pool returns the pool of the Log's objects, for Stats, Drain, Trim, Close and
+// the like. Free objects keep the content of the version that they had, so what
+// was deleted is garbage only once they have caught up; Trim gives them up.
 func (l *Log[T, P, Op]) Pool() *poolswap.Pool[T, P] { return l.pool }
 
 // Publish applies ops, in order, to what is current, and publishes the result as
 // one version, which it returns. The version is not 0 if and only if ops were
-// published. The slice is copied; what the operations refer to must never change
-// again. With no ops, Publish waits for nothing and returns 0 and nil.
+// published. The slice is copied and may change once Publish has returned; what
+// the operations refer to must never change again. With no ops, Publish waits for
+// nothing and returns 0 and nil.
 //
 // It waits for its turn and, under MaxLive, for an object, until ctx ends, and
 // never for readers otherwise. If Apply fails it returns an *[ApplyError] that
@@ -79,7 +89,12 @@ func (l *Log[T, P, Op]) Pool() *poolswap.Pool[T, P] { return l.pool }
 // on. Otherwise it returns the error of Copy, or what [poolswap.Container.Publish]
 // returns: ErrConflict if someone else's publication came between, after which
 // Publish can be called again; ErrClosed; ctx's error; a *HeldError; or an
-// *OverRelease beside the version.
+// *OverRelease beside the version. Close ends the wait for an object at once, and
+// the wait for the turn when the one who has it ends.
+//
+// An operation that fails costs a Copy, as the object that it left half changed
+// must be made anew, and the other publishers wait for that. Look at operations
+// that may be bad before they come here, or in PublishFunc.
 //
 // A panic of the pool's Discard or Report passes through Publish after the
 // operations were published. It panics if ctx is nil.
@@ -92,17 +107,15 @@ func (l *Log[T, P, Op]) Publish(ctx context.Context, ops ...Op) (version uint64,
 		return 0, err
 	}
 	defer l.pass()
-	l.journal.stage(ops)
-	return l.publish(ctx)
+	return l.publish(ctx, ops, anyVersion)
 }
 
 // PublishFunc is Publish of operations that follow from what is current: no other
-// publisher comes between, so nothing is lost where two goroutines change one
-// thing. ops must not write current, nor keep it. If it returns an error, the
-// container is as it was and PublishFunc returns the error unchanged; if it
-// returns no operations, PublishFunc publishes nothing and returns 0 and nil.
-// current is nil if someone has emptied the container. It panics if ctx or ops is
-// nil.
+// publisher of the Log comes between, so nothing is lost where two goroutines
+// change one thing. ops must not write current, nor keep it, nor publish. If it
+// returns an error, PublishFunc returns it unchanged; if it returns no operations,
+// 0 and nil. Neither costs more than the call. current is nil if someone has
+// emptied the container. It panics if ctx or ops is nil.
 func (l *Log[T, P, Op]) PublishFunc(ctx context.Context, ops func(current *T) ([]Op, error)) (version uint64, err error) {
 	checkContext(ctx, "PublishFunc")
 	if ops == nil {
@@ -112,58 +125,68 @@ func (l *Log[T, P, Op]) PublishFunc(ctx context.Context, ops func(current *T) ([
 		return 0, err
 	}
 	defer l.pass()
-	l.derive = ops
-	if version, err = l.publish(ctx); errors.Is(err, errNothing) {
-		return 0, nil
+	derived, from, err := l.derive(ops)
+	if err != nil || len(derived) == 0 {
+		return 0, err
 	}
+	return l.publish(ctx, derived, from)
+}
+
+// anyVersion tells publish to build on whatever is current.
+const anyVersion = ^uint64(0)
+
+// derive calls ops with what is current, and returns its version. It does so before
+// an object is taken: one that is given back unpublished would need a Copy.
+func (l *Log[T, P, Op]) derive(ops func(current *T) ([]Op, error)) (derived []Op, from uint64, err error) {
+	current := l.container.Acquire()
+	defer l.container.Release(current)
+	if current == nil && l.closed() {
+		return nil, 0, poolswap.ErrClosed
+	}
+	derived, err = ops(current)
+	return derived, l.container.VersionOf(current), err
+}
+
+// closed tells an empty container that is closed from one that was emptied.
+func (l *Log[T, P, Op]) closed() bool {
+	select {
+	case <-l.container.Changed(math.MaxUint64): // no version is above
+		return l.container.Version() == 0
+	default:
+		return false
+	}
+}
+
+// publish publishes ops. If from is not anyVersion, they are right for that version
+// alone. The caller has the turn.
+func (l *Log[T, P, Op]) publish(ctx context.Context, ops []Op, from uint64) (version uint64, err error) {
+	// If a hook of the pool panics after the publication, the next turn finds a
+	// version that the log does not know, and starts anew.
+	version, err = l.container.Publish(ctx, func(next, current *T) error {
+		if from != anyVersion && l.container.VersionOf(current) != from {
+			return poolswap.ErrConflict
+		}
+		if err := l.catchUp(next, current); err != nil {
+			return err
+		}
+		return l.apply(next, ops, 0)
+	})
+	if version != 0 {
+		l.journal.append(version, ops)
+		l.counts.publications.Add(1)
+		l.counts.operations.Add(uint64(len(ops)))
+	} else if errors.Is(err, poolswap.ErrClosed) {
+		l.journal.restart(0) // no object will need them
+	}
+	l.counts.kept.Store(int64(l.journal.kept()))
 	return version, err
 }
 
-// errNothing ends a publication that has no operations.
-var errNothing = errors.New("no operations")
-
-// publish publishes the staged operations, or those that derive returns. The
-// caller has the turn.
-func (l *Log[T, P, Op]) publish(ctx context.Context) (version uint64, err error) {
-	defer func() {
-		l.derive = nil
-		// If a hook of the pool panicked after the publication, version is 0. The
-		// next turn finds a version that the log does not know, and starts anew.
-		if version == 0 {
-			l.journal.unstage()
-			return
-		}
-		l.counts.publications.Add(1)
-		l.counts.operations.Add(uint64(l.journal.staged))
-		l.journal.commit(version)
-		l.counts.kept.Store(int64(l.journal.kept()))
-	}()
-	return l.container.Publish(ctx, l.advance)
-}
-
-// bringUp makes next what is current with the operations of this publication
-// applied.
-func (l *Log[T, P, Op]) bringUp(next, current *T) error {
-	if l.derive != nil {
-		ops, err := l.derive(current)
-		if err != nil {
-			return err
-		}
-		if len(ops) == 0 {
-			return errNothing
-		}
-		l.journal.stage(ops)
-	}
-	if err := l.catchUp(next, current); err != nil {
-		return err
-	}
-	return l.apply(next, l.journal.stagedOps(), 0)
-}
-
-// Replace publishes a full load: fill makes the content of an emptied object,
-// and must not keep it, and not publish, which would wait for itself. The log starts anew, so each other object is brought up
-// by Copy once. Everything else is as for [Log.Publish]; an error of fill comes
-// back unchanged. It panics if ctx or fill is nil.
+// Replace publishes a full load: fill makes the content of an emptied object. It
+// must not keep the object, and not publish, which would wait for itself. The log
+// starts anew, so each other object is brought up by Copy once, and has the old
+// content until then. Everything else is as for [Log.Publish]; an error of fill
+// comes back unchanged. It panics if ctx or fill is nil.
 func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (version uint64, err error) {
 	checkContext(ctx, "Replace")
 	if fill == nil {
@@ -173,16 +196,15 @@ func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (
 		return 0, err
 	}
 	defer l.pass()
-	defer func() {
-		if version != 0 {
-			l.restart(version)
-			l.counts.publications.Add(1)
-		}
-	}()
-	return l.container.Publish(ctx, func(next, _ *T) error {
+	version, err = l.container.Publish(ctx, func(next, _ *T) error {
 		l.config.Reset(next)
 		return fill(next)
 	})
+	if version != 0 {
+		l.restart(version)
+		l.counts.publications.Add(1)
+	}
+	return version, err
 }
 
 func checkContext(ctx context.Context, op string) {
@@ -193,6 +215,9 @@ func checkContext(ctx context.Context, op string) {
 
 // take waits for the turn until ctx ends.
 func (l *Log[T, P, Op]) take(ctx context.Context) error {
+	if l.turn == nil {
+		panic("oplog: use of a zero Log (make one with New)")
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -225,7 +250,7 @@ func (l *Log[T, P, Op]) catchUp(obj, current *T) error {
 		return nil
 	}
 	missed, known := l.journal.since(version)
-	if version == 0 || !known {
+	if version == 0 || !known || l.replayAtMost != nil && len(missed) > l.replayAtMost(current) {
 		if err := l.config.Copy(obj, current); err != nil {
 			return fmt.Errorf("oplog: copying version %d: %w", now, err)
 		}
@@ -235,20 +260,24 @@ func (l *Log[T, P, Op]) catchUp(obj, current *T) error {
 	if len(missed) == 0 {
 		return nil
 	}
+	if err := l.apply(obj, missed, len(missed)); err != nil {
+		return err
+	}
 	l.counts.catchUps.Add(1)
-	return l.apply(obj, missed, len(missed))
+	return nil
 }
 
 // apply applies ops to obj. missed is how many they are if they were published
 // before, and 0 otherwise.
 func (l *Log[T, P, Op]) apply(obj *T, ops []Op, missed int) error {
+	applied := 0
+	defer func() { l.counts.applied.Add(uint64(applied)) }()
 	for i, op := range ops {
 		if err := l.config.Apply(obj, op); err != nil {
-			l.counts.applied.Add(uint64(i))
 			return &ApplyError{Index: i, Missed: missed, Err: err}
 		}
+		applied++
 	}
-	l.counts.applied.Add(uint64(len(ops)))
 	return nil
 }
 

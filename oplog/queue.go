@@ -29,9 +29,3 @@ func (q *queue[E]) drop(n int) {
 		q.items, q.start = q.items[:0], 0
 	}
 }
-
-// truncate removes the newest elements but for the oldest n.
-func (q *queue[E]) truncate(n int) {
-	clear(q.items[q.start+n:])
-	q.items = q.items[:q.start+n]
-}

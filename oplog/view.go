@@ -2,6 +2,7 @@ package oplog
 
 import (
 	"iter"
+	"maps"
 
 	"github.com/poolswap/poolswap"
 )
@@ -16,18 +17,30 @@ type View[K comparable, V any] struct {
 	values map[K]V // nil in a new object
 }
 
-// Get returns the value of key, and whether there is one.
-func (v *View[K, V]) Get(key K) (V, bool) {
-	value, ok := v.values[key]
+// Get returns the value of key, and whether there is one. A nil View, which
+// Acquire returns once the container is closed, is empty.
+func (v *View[K, V]) Get(key K) (value V, ok bool) {
+	if v == nil {
+		return value, false
+	}
+	value, ok = v.values[key]
 	return value, ok
 }
 
 // Len returns the number of keys.
-func (v *View[K, V]) Len() int { return len(v.values) }
+func (v *View[K, V]) Len() int {
+	if v == nil {
+		return 0
+	}
+	return len(v.values)
+}
 
 // All yields the keys and values, in no particular order.
 func (v *View[K, V]) All() iter.Seq2[K, V] {
 	return func(yield func(K, V) bool) {
+		if v == nil {
+			return
+		}
 		for key, value := range v.values {
 			if !yield(key, value) {
 				return
@@ -36,11 +49,26 @@ func (v *View[K, V]) All() iter.Seq2[K, V] {
 	}
 }
 
-// Version returns the version under which v was published. The caller holds v.
-func (v *View[K, V]) Version() uint64 { return v.of.Container().VersionOf(v) }
+// Version returns the version under which v was published, or 0 if v is nil or was
+// not made by a Map. The caller holds v.
+func (v *View[K, V]) Version() uint64 {
+	if v == nil || v.of == nil {
+		return 0
+	}
+	return v.of.Container().VersionOf(v)
+}
+
+// EqualFunc reports whether v and other have the same keys with values that equal
+// says are equal, as [Verify] asks.
+func (v *View[K, V]) EqualFunc(other *View[K, V], equal func(a, b V) bool) bool {
+	if v == nil || other == nil {
+		return v.Len() == other.Len()
+	}
+	return maps.EqualFunc(v.values, other.values, equal)
+}
 
 func (v *View[K, V]) set(key K, value V) {
-	if v.values == nil { // a new object; Copy clones a map for one
+	if v.values == nil { // a new object
 		v.values = map[K]V{}
 	}
 	v.values[key] = value
