@@ -270,6 +270,15 @@ func ExampleView_All() {
 
 // The version of a View is that under which it was published, also when a later
 // one is current.
+func ExampleView_EqualFunc() {
+	ports := newPorts()
+	_, _ = ports.Set(context.Background(), "a.example", 80)
+	fmt.Println(oplog.Verify(ports.Log(), func(a, b *oplog.View[string, int]) bool {
+		return a.EqualFunc(b, func(a, b int) bool { return a == b })
+	}))
+	// Output: <nil>
+}
+
 func ExampleView_Version() {
 	ctx := context.Background()
 	ports := newPorts()

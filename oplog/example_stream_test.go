@@ -20,7 +20,8 @@ type Event struct {
 // Accounts are the balances at one offset of the stream.
 type Accounts struct {
 	poolswap.Ref
-	offset  uint64 // of the last event that balance includes
+	offset  uint64 // of the last event that was applied
+	refused int    // events without an account
 	balance map[string]int
 }
 
@@ -28,20 +29,24 @@ func (a *Accounts) apply(e Event) error {
 	if e.Offset <= a.offset { // delivered before
 		return nil
 	}
-	a.balance[e.Account] += e.Amount
 	a.offset = e.Offset
+	if e.Account == "" { // no error: it would be delivered again, and again
+		a.refused++
+		return nil
+	}
+	a.balance[e.Account] += e.Amount
 	return nil
 }
 
 func (a *Accounts) copyFrom(src *Accounts) error {
 	a.reset()
-	a.offset = src.offset
+	a.offset, a.refused = src.offset, src.refused
 	maps.Copy(a.balance, src.balance)
 	return nil
 }
 
 func (a *Accounts) reset() {
-	a.offset = 0
+	a.offset, a.refused = 0, 0
 	clear(a.balance)
 }
 
@@ -133,7 +138,8 @@ func Example_stream() {
 		{3, "ann", -30},
 		{4, "bob", 30},
 		{5, "ann", -5},
-		{6, "eve", 5},
+		{6, "", 7},
+		{7, "eve", 5},
 	}
 	first, _ := NewFollower()
 	_ = first.load(ctx, Snapshot{1, map[string]int{"ann": 100}}) // of the database
@@ -144,10 +150,10 @@ func Example_stream() {
 	second, _ := NewFollower() // after a restart
 	_ = second.load(ctx, saved)
 	fmt.Println(second.follow(ctx, source.read))
-	second.accounts.Container().WithAcquire(func(a *Accounts) { fmt.Println(a.offset, a.balance) })
+	second.accounts.Container().WithAcquire(func(a *Accounts) { fmt.Println(a.offset, a.balance, a.refused) })
 	// Output:
 	// disconnected
 	// 4 map[ann:70 bob:80]
 	// disconnected
-	// 6 map[ann:65 bob:80 eve:5]
+	// 7 map[ann:65 bob:80 eve:5] 1
 }

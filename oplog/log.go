@@ -112,10 +112,11 @@ func (l *Log[T, P, Op]) Publish(ctx context.Context, ops ...Op) (version uint64,
 
 // PublishFunc is Publish of operations that follow from what is current: no other
 // publisher of the Log comes between, so nothing is lost where two goroutines
-// change one thing. ops must not write current, nor keep it, nor publish. If it
-// returns an error, PublishFunc returns it unchanged; if it returns no operations,
-// 0 and nil. Neither costs more than the call. current is nil if someone has
-// emptied the container. It panics if ctx or ops is nil.
+// change one thing. ops is called at most once, and not if the container is closed.
+// It must not write current, nor keep it, nor publish, which would wait for
+// itself. If it returns an error, PublishFunc returns it unchanged; if it returns
+// no operations, 0 and nil. Neither costs more than the call. current is nil if
+// someone has emptied the container. It panics if ctx or ops is nil.
 func (l *Log[T, P, Op]) PublishFunc(ctx context.Context, ops func(current *T) ([]Op, error)) (version uint64, err error) {
 	checkContext(ctx, "PublishFunc")
 	if ops == nil {
