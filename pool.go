@@ -169,7 +169,8 @@ func (p *Pool[T, P]) Drain(ctx context.Context) error {
 // It waits for references, for objects that writers own, and for reset and
 // Discard. It does not wait for lost objects (see Stats.Lost), nor for what was
 // current in a container that the program dropped. Free objects beyond the
-// spares count as collected.
+// spares are left to the garbage collector: they may stay in Stats.Live until
+// it has run twice, and count as collected.
 //
 // If ctx ends first, Close returns a *HeldError; the pool stays closed and Close
 // can be called again. It is idempotent and safe for concurrent use. What is
