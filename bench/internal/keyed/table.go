@@ -30,10 +30,6 @@ var Names = []string{
 	"Oplog.Get", // for reads
 }
 
-// MakesAnew reports whether an update of the table of that name sets every key
-// of it again.
-func MakesAnew(name string) bool { return name == "Refill" || name == "CopyRecycled" }
-
 var tables = map[string]func(*Data) (Table, error){
 	"Oplog":          func(d *Data) (Table, error) { return newOplog(d) },
 	"Oplog.Get":      func(d *Data) (Table, error) { t, err := newOplog(d); return oplogGet{t}, err },

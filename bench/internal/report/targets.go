@@ -41,8 +41,11 @@ func tally(all []targets.Target) string {
 }
 
 func limit(t targets.Target) string {
-	if t.Below {
+	switch {
+	case t.Below:
 		return "below " + figure(t.Limit, t.Unit)
+	case t.Least:
+		return "at least " + figure(t.Limit, t.Unit)
 	}
 	return "at most " + figure(t.Limit, t.Unit)
 }

@@ -16,6 +16,7 @@ type Target struct {
 	What     string
 	Limit    float64
 	Below    bool    // the measured value must be below the limit, not just at most as large
+	Least    bool    // the measured value must be the limit or more
 	Unit     string  // "x" for a ratio
 	Measured float64 // NaN if the run has not measured it
 	Verdict  Verdict
@@ -39,6 +40,7 @@ func Of(run *results.Run) []Target {
 	j.pool()
 	j.latency()
 	j.pooling()
+	j.delta()
 	return j.targets
 }
 
@@ -66,6 +68,10 @@ func (j *judge) add(t Target, met bool) {
 		t.Verdict = NotMet
 	}
 	j.targets = append(j.targets, t)
+}
+
+func (j *judge) atLeast(limit float64, unit string, measured float64, what string, values ...any) {
+	j.add(Target{What: fmt.Sprintf(what, values...), Limit: limit, Least: true, Unit: unit, Measured: measured}, measured >= limit)
 }
 
 // median returns the median of a unit, or NaN.
@@ -161,4 +167,22 @@ func (j *judge) pooling() {
 	j.below(1, "x", j.ratio("pooling", c, "typedpool", "Wrapper"), "a log line with typedpool against a typed wrapper of sync.Pool and time.Format")
 	j.atMost(0, "B/op", math.Floor(j.median("pooling", c, "typedpool", "B/op")), "a log line with typedpool, bytes allocated")
 	j.atMost(0, "allocs/op", math.Floor(j.median("pooling", c, "typedpool", "allocs/op")), "a log line with typedpool, allocations")
+}
+
+func (j *judge) delta() {
+	const (
+		small  = "changes=10/keys=10k"
+		middle = "changes=10/keys=100k"
+		large  = "changes=10/keys=1M"
+	)
+	j.atLeast(1000, "x", j.ratio("delta", middle, "Refill", "Oplog"), "10 changes of 100,000 keys: a full refill against oplog.Map")
+	j.atLeast(100, "x", j.ratio("delta", middle, "CloneAtomicPtr", "Oplog"), "10 changes of 100,000 keys: maps.Clone against oplog.Map")
+	byKeys := stats.Compare(j.run.Find("delta", large, "Oplog").Values["ns/op"], j.run.Find("delta", small, "Oplog").Values["ns/op"])
+	j.atMost(2, "x", byKeys.Median, "10 changes with oplog.Map, 1,000,000 keys against 10,000")
+	bytes := math.NaN()
+	for _, c := range []string{small, middle, large} {
+		bytes = larger(bytes, j.median("delta", c, "Oplog", "B/op"))
+	}
+	j.atMost(0, "B/op", math.Floor(bytes), "10 changes with oplog.Map, bytes allocated in the worst case")
+	j.atMost(1.1, "x", j.ratio("delta", "goroutines=1/keys=100k", "Oplog", "PlainMap"), "a lookup in 100,000 keys with Reader.Load and View.Get against a plain map")
 }

@@ -121,3 +121,26 @@ func TestPortableMachineIsNotHeldToAsymmetricTargets(t *testing.T) {
 		}
 	}
 }
+
+func TestLimitThatMustBeReached(t *testing.T) {
+	for _, c := range []struct {
+		refill float64
+		want   targets.Verdict
+	}{{1000, targets.Met}, {999, targets.NotMet}} {
+		run := new(results.Run)
+		add(run, "delta", "changes=10/keys=100k", "Oplog", "ns/op", 1)
+		add(run, "delta", "changes=10/keys=100k", "Refill", "ns/op", c.refill)
+		if got := find(t, run, "a full refill against oplog.Map"); got.Verdict != c.want {
+			t.Errorf("%v times as long: %s, want %s", c.refill, got.Verdict, c.want)
+		}
+	}
+}
+
+func TestUpdateOfManyKeysIsJudgedByThatOfFew(t *testing.T) {
+	run := new(results.Run)
+	add(run, "delta", "changes=10/keys=10k", "Oplog", "ns/op", 4, 4, 4)
+	add(run, "delta", "changes=10/keys=1M", "Oplog", "ns/op", 6, 10, 12)
+	if got := find(t, run, "1,000,000 keys against 10,000"); got.Verdict != targets.NotMet || got.Measured != 2.5 {
+		t.Errorf("ratios of 1.5, 2.5 and 3: %+v", got)
+	}
+}
