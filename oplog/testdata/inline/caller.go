@@ -1,0 +1,21 @@
+// Command inline is compiled by a test that reads what the compiler inlined.
+package main
+
+import (
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/oplog"
+)
+
+func lookup(r *poolswap.Reader[oplog.View[string, int]], key string) (int, bool) {
+	return r.Load().Get(key)
+}
+
+func main() {
+	m, err := oplog.NewMap(oplog.MapConfig[string, int]{})
+	if err != nil {
+		panic(err)
+	}
+	r := m.Container().NewReader()
+	defer r.Close()
+	println(lookup(r, "key"))
+}
