@@ -171,3 +171,24 @@ func TestObjectsOfAnotherContainerOfThePoolAreCopied(t *testing.T) {
 	}
 	wantRight(t, log)
 }
+
+// TestAForeignPublicationInPublishFuncIsAConflict: the operations follow from
+// what is not current any more.
+func TestAForeignPublicationInPublishFuncIsAConflict(t *testing.T) {
+	for _, f := range foreign {
+		t.Run(f.name, func(t *testing.T) {
+			log := newLog(t)
+			publish(t, log, set(1, 1))
+			version, err := log.PublishFunc(t.Context(), func(*table) ([]operation, error) {
+				f.publish(t, log)
+				return []operation{set(2, 2)}, nil
+			})
+			if version != 0 || err != poolswap.ErrConflict {
+				t.Errorf("it returned %d, %v", version, err)
+			}
+			publish(t, log, push(3, 3))
+			wantCurrent(t, log, f.content+" map[3:[3]]")
+			wantRight(t, log)
+		})
+	}
+}

@@ -309,3 +309,26 @@ func TestAViewThatTheMapDidNotMakeIsEmptyAndOfNoVersion(t *testing.T) {
 	published(t)(m.Set(t.Context(), 2, 2))
 	wantMap(t, m, map[int]int{1: 1, 2: 2})
 }
+
+// TestAMapIsCopiedIfThatIsLessThanItMissed: more changes than keys, and not few.
+func TestAMapIsCopiedIfThatIsLessThanItMissed(t *testing.T) {
+	for _, c := range []struct{ keys, missed, copies int }{{1, 64, 0}, {1, 65, 1}, {100, 100, 0}, {100, 101, 1}} {
+		m := newMap(t, oplog.MapConfig[int, int]{})
+		done := published(t)
+		done(m.Replace(t.Context(), func(set func(int, int)) error {
+			for key := range c.keys {
+				set(key, 0)
+			}
+			return nil
+		}))
+		done(m.Set(t.Context(), 0, 1)) // the other object is copied
+		changes := make([]oplog.Change[int, int], c.missed)
+		done(m.Publish(t.Context(), changes...))
+		before := m.Log().Stats()
+		done(m.Set(t.Context(), 0, 2))
+		now := m.Log().Stats()
+		if copies := int(now.Copies - before.Copies); copies != c.copies || int(now.CatchUps-before.CatchUps) != 1-c.copies {
+			t.Errorf("%d keys, %d changes missed: %d copies, want %d", c.keys, c.missed, copies, c.copies)
+		}
+	}
+}
