@@ -3,7 +3,6 @@ package oplog_test
 import (
 	"errors"
 	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -229,47 +228,6 @@ func TestAnUnhashableKeyPanicsAndLeavesTheMapAsItWas(t *testing.T) {
 	}
 }
 
-func TestAViewNeverChanges(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[int, int]{Keep: 8})
-	var views []*oplog.View[int, int]
-	var versions []uint64
-	for i := range 20 {
-		versions = append(versions, published(t)(m.Publish(t.Context(), oplog.Change[int, int]{Key: i, Value: i}, oplog.Change[int, int]{Key: -1, Value: i})))
-		views = append(views, m.Container().Acquire())
-	}
-	for i, view := range views {
-		if last, _ := view.Get(-1); view.Len() != i+2 || last != i || view.Version() != versions[i] {
-			t.Errorf("the view of version %d has %d keys, version %d, and %d at -1", versions[i], view.Len(), view.Version(), last)
-		}
-		m.Container().Release(view)
-	}
-}
-
-func TestAllStopsEarly(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[int, int]{})
-	for i := range 10 {
-		published(t)(m.Set(t.Context(), i, i*i))
-	}
-	m.Container().WithAcquire(func(view *oplog.View[int, int]) {
-		for limit := range 11 {
-			var keys []int
-			for key, value := range view.All() {
-				if value != key*key {
-					t.Errorf("%d at %d", value, key)
-				}
-				if len(keys) == limit {
-					break
-				}
-				keys = append(keys, key)
-			}
-			slices.Sort(keys)
-			if distinct := slices.Compact(keys); len(distinct) != limit {
-				t.Errorf("%d keys before the end at %d", len(distinct), limit)
-			}
-		}
-	})
-}
-
 func TestAMapKeepsAsManyChangesAsItsConfigSays(t *testing.T) {
 	for keep, want := range map[int]int{1: 1, 5: 5, 0: 20} {
 		m := newMap(t, oplog.MapConfig[int, int]{Keep: keep})
@@ -292,22 +250,6 @@ func TestAMapUsesThePoolOfItsConfig(t *testing.T) {
 	if version, err := m.Set(endsInsteadOfWaiting(t), 2, 2); version != 0 || !errors.Is(err, poolswap.ErrLimit) {
 		t.Errorf("a third object: version %d, error %v", version, err)
 	}
-}
-
-func TestAViewThatTheMapDidNotMakeIsEmptyAndOfNoVersion(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[int, int]{})
-	for _, view := range []*oplog.View[int, int]{nil, new(oplog.View[int, int])} {
-		for range view.All() {
-			t.Error("All yields something")
-		}
-		if value, ok := view.Get(1); value != 0 || ok || view.Len() != 0 || view.Version() != 0 {
-			t.Errorf("Get returned %d, %v, Len %d, Version %d", value, ok, view.Len(), view.Version())
-		}
-	}
-	m.Container().Update(new(oplog.View[int, int]))
-	published(t)(m.Set(t.Context(), 1, 1))
-	published(t)(m.Set(t.Context(), 2, 2))
-	wantMap(t, m, map[int]int{1: 1, 2: 2})
 }
 
 // TestAMapIsCopiedIfThatIsLessThanItMissed: more changes than keys, and not few.
