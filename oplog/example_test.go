@@ -159,7 +159,6 @@ func ExampleLog_Publish() {
 	// map[10.0.0.0/8:gw-1 10.1.0.0/16:gw-2]
 }
 
-// Replace publishes content that fill makes from nothing.
 // A gateway is taken over by another one, for each route that has it now.
 func ExampleLog_PublishFunc() {
 	ctx := context.Background()
@@ -177,6 +176,7 @@ func ExampleLog_PublishFunc() {
 	// Output: map[10.0.0.0/8:gw-9 192.168.0.0/16:gw-2]
 }
 
+// Replace publishes content that fill makes from nothing.
 func ExampleLog_Replace() {
 	ctx := context.Background()
 	log := newRoutes()

@@ -116,8 +116,9 @@ func (m *Map[K, V]) Replace(ctx context.Context, fill func(set func(key K, value
 }
 
 // Get returns the current value of key, and whether there is one; there is none
-// once the container is closed. Several keys of one version come from a [View]. A reader that looks up often keeps a
-// [poolswap.Reader] of the Container, which is faster.
+// once the container is closed. Several keys of one version come from a [View]. A
+// reader that looks up often keeps a [poolswap.Reader] of the Container, which is
+// faster.
 func (m *Map[K, V]) Get(key K) (value V, ok bool) {
 	view := m.log.container.Acquire()
 	if view == nil {

@@ -25,7 +25,4 @@ func (q *queue[E]) push(elements ...E) {
 func (q *queue[E]) drop(n int) {
 	clear(q.items[q.start : q.start+n])
 	q.start += n
-	if q.start == len(q.items) {
-		q.items, q.start = q.items[:0], 0
-	}
 }
