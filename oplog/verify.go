@@ -1,6 +1,7 @@
 package oplog
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -27,7 +28,9 @@ func Verify[T any, P poolswap.Object[T], Op any](log *Log[T, P, Op], equal func(
 	if equal == nil {
 		panic("oplog: Verify with a nil equal")
 	}
-	log.turn <- struct{}{}
+	if err := log.take(context.Background()); err != nil {
+		return err
+	}
 	defer log.pass()
 	current := log.container.Acquire()
 	defer log.container.Release(current)
@@ -49,7 +52,7 @@ func Verify[T any, P poolswap.Object[T], Op any](log *Log[T, P, Op], equal func(
 			return err
 		}
 		if !equal(obj, current) {
-			return fmt.Errorf("oplog: an object of version %d (0: unknown), brought up, is not like the current one of version %d", version, log.container.VersionOf(current))
+			return fmt.Errorf("oplog: an object of %s, brought up, is not like the current one of version %d", versionName(version), log.container.VersionOf(current))
 		}
 		if empty := log.config.New(); !equal(empty, current) {
 			log.config.Reset(obj)
@@ -59,4 +62,11 @@ func Verify[T any, P poolswap.Object[T], Op any](log *Log[T, P, Op], equal func(
 		}
 	}
 	return nil
+}
+
+func versionName(version uint64) string {
+	if version == 0 {
+		return "unknown version"
+	}
+	return fmt.Sprintf("version %d", version)
 }

@@ -116,7 +116,7 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 				t.Fatal("Verify found nothing")
 			}
 			var version, now uint64
-			if n, _ := fmt.Sscanf(err.Error(), "oplog: an object of version %d (0: unknown), brought up, is not like the current one of version %d", &version, &now); n != 2 || now != log.Container().Version() {
+			if n, _ := fmt.Sscanf(err.Error(), "oplog: an object of version %d, brought up, is not like the current one of version %d", &version, &now); n != 2 || now != log.Container().Version() {
 				t.Errorf("the text is %q", err)
 			}
 			if _, err := log.Publish(endsInsteadOfWaiting(t), set(1, 1)); err != nil {
