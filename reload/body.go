@@ -1,0 +1,75 @@
+package reload
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+)
+
+// body is the Body that load reads. It counts and hashes what passes, and holds
+// the Source to the size that it announced.
+type body struct {
+	inner io.ReadCloser
+	size  int64 // announced, or -1
+	max   int64
+	read  int64
+	hash  hash.Hash
+	err   error // what ended the reading: io.EOF if the content is whole
+}
+
+var errTooLarge = errors.New("larger than Options.MaxBytes")
+
+func newBody(content *Content, maxBytes int64) *body {
+	return &body{inner: content.Body, size: content.Size, max: maxBytes, hash: sha256.New()}
+}
+
+// Read implements io.Reader.
+func (b *body) Read(p []byte) (n int, err error) {
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err = b.inner.Read(p)
+	b.read += int64(n)
+	b.hash.Write(p[:n])
+	switch {
+	case b.read > b.max:
+		err = fmt.Errorf("%w (%d)", errTooLarge, b.max)
+	case b.size >= 0 && b.read > b.size:
+		err = fmt.Errorf("the body is longer than the %d bytes that the source announced", b.size)
+	case err == io.EOF && b.read < b.size:
+		err = fmt.Errorf("the body ends after %d of %d bytes: %w", b.read, b.size, io.ErrUnexpectedEOF)
+	}
+	b.err = err
+	return n, err
+}
+
+// Close does nothing: the Reloader closes the inner body, when load has returned
+// and the rest was read.
+func (b *body) Close() error { return nil }
+
+// finish reads what load left, and returns the digest of the whole.
+func (b *body) finish() (sum [sha256.Size]byte, err error) {
+	if _, err := io.Copy(io.Discard, b); err != nil {
+		return sum, err
+	}
+	b.hash.Sum(sum[:0])
+	return sum, nil
+}
+
+// failure returns what went wrong with reading, or nil.
+func (b *body) failure() error {
+	if b.err == io.EOF {
+		return nil
+	}
+	return b.err
+}
+
+// end makes every later Read fail, for a load that kept the Body.
+func (b *body) end() error {
+	if b.err == nil || b.err == io.EOF {
+		b.err = errors.New("reload: Read of a Body after load had returned")
+	}
+	return b.inner.Close()
+}

@@ -1,0 +1,240 @@
+package reload
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Cache returns a Source that keeps the last good content of source in dir, one
+// directory for each Source. A service that starts while the origin is down
+// loads what is there, and one that starts while the origin has nothing newer
+// need not transfer it. Content.File is the file in dir, for a load that maps it.
+//
+// Content is written whole before load sees it, and kept for the next start once
+// it was published; only then what was kept before is deleted. A kept file whose
+// SHA-256 is not the recorded one is not used. dir is made if it is missing; a
+// failure to write there is a failure to fetch.
+func Cache(source Source, dir string) Source { return &cacheSource{source: source, dir: dir} }
+
+type cacheSource struct {
+	source Source
+	dir    string
+	max    int64
+}
+
+// bound implements bounded: what is refused for its size need not be spooled.
+func (c *cacheSource) bound(maxBytes int64) {
+	c.max = min(maxBytes, 1<<62) + 1 // one more, for the Reloader to see that it is too large
+	bound(c.source, maxBytes)
+}
+
+// kept says which content dir holds, in its file kept.json.
+type kept struct {
+	Source   string    `json:"source"`
+	Revision string    `json:"revision"`
+	SHA256   string    `json:"sha256"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified,omitzero"`
+}
+
+const (
+	keptName      = "kept.json"
+	contentSuffix = ".content"
+	partSuffix    = ".part"
+)
+
+// String returns the name of the source that is cached.
+func (c *cacheSource) String() string { return nameOf(c.source) }
+
+// Wait implements Waiter.
+func (c *cacheSource) Wait(ctx context.Context, have string) error {
+	return waitFor(ctx, c.source, have)
+}
+
+// Fetch implements Source.
+func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) {
+	if have != "" {
+		content, err := c.source.Fetch(ctx, have)
+		if err != nil {
+			return nil, err
+		}
+		return c.spool(content)
+	}
+	file, last, cacheErr := c.open()
+	content, err := c.source.Fetch(ctx, last.Revision)
+	switch {
+	case err == nil:
+		if file != nil {
+			file.Close()
+		}
+		return c.spool(content)
+	case file == nil:
+		return nil, errors.Join(err, cacheErr)
+	case !errors.Is(err, ErrNotModified):
+		return last.content(file, err), nil
+	}
+	return last.content(file, nil), nil
+}
+
+// open opens what dir holds, and returns nil and a zero kept if there is nothing
+// that can be used.
+func (c *cacheSource) open() (_ *os.File, last kept, err error) {
+	text, err := os.ReadFile(filepath.Join(c.dir, keptName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, kept{}, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &last)
+	}
+	if err == nil && last.Source != c.String() {
+		err = fmt.Errorf("it is of another source, %s", last.Source)
+	}
+	if err != nil {
+		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
+	}
+	file, err := os.Open(filepath.Join(c.dir, last.SHA256+contentSuffix))
+	if err == nil {
+		if err = last.check(file); err != nil {
+			file.Close()
+		}
+	}
+	if err != nil {
+		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
+	}
+	return file, last, nil
+}
+
+// check fails unless file has the recorded size and digest.
+func (k *kept) check(file *os.File) error {
+	sum := sha256.New()
+	size, err := io.Copy(sum, file)
+	if err != nil {
+		return err
+	}
+	if size != k.Size || hex.EncodeToString(sum.Sum(nil)) != k.SHA256 {
+		return errors.New("its content is damaged")
+	}
+	return nil
+}
+
+func (k *kept) content(file *os.File, stale error) *Content {
+	return &Content{Revision: k.Revision, Size: k.Size, Modified: k.Modified, Body: &fileReader{io.NewSectionReader(file, 0, math.MaxInt64), file}, File: file, Stale: stale}
+}
+
+// spool writes content to dir and returns it as a file.
+func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
+	defer content.Body.Close()
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return nil, err
+	}
+	part, err := os.OpenFile(filepath.Join(c.dir, rand.Text()+partSuffix), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	last := kept{Source: c.String(), Revision: content.Revision, Modified: content.Modified}
+	if err := last.write(part, content, c.max); err != nil {
+		part.Close()
+		os.Remove(part.Name())
+		return nil, err
+	}
+	spooled := last.content(part, content.Stale)
+	spooled.Body = &spooledBody{spooled.Body, c}
+	spooled.Verify = content.Verify
+	spooled.Published = func() error {
+		err := c.keep(&last)
+		if content.Published != nil {
+			err = errors.Join(err, content.Published())
+		}
+		return err
+	}
+	return spooled, nil
+}
+
+// write copies content into part, and gives the file the name of its digest.
+func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error) {
+	sum := sha256.New()
+	if k.Size, err = io.Copy(io.MultiWriter(part, sum), io.LimitReader(content.Body, maxBytes)); err != nil {
+		return err
+	}
+	if content.Size >= 0 && content.Size != k.Size {
+		return fmt.Errorf("the body has %d of %d bytes: %w", k.Size, content.Size, io.ErrUnexpectedEOF)
+	}
+	if err := part.Sync(); err != nil {
+		return err
+	}
+	k.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return os.Rename(part.Name(), filepath.Join(filepath.Dir(part.Name()), k.SHA256+contentSuffix))
+}
+
+// keep records that dir holds last for the next start.
+func (c *cacheSource) keep(last *kept) error {
+	text, err := json.MarshalIndent(last, "", "\t")
+	if err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name()) // if it is not renamed
+	_, err = part.Write(append(text, '\n'))
+	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(part.Name(), filepath.Join(c.dir, keptName)); err != nil {
+		return err
+	}
+	dir, err := os.Open(c.dir)
+	if err != nil {
+		return err
+	}
+	dir.Sync() //nolint:errcheck // not every file system can, and none needs more than it can
+	return dir.Close()
+}
+
+// sweep removes what dir does not keep: content that was replaced or refused,
+// and what an earlier process left half written.
+func (c *cacheSource) sweep() {
+	var last kept
+	if text, err := os.ReadFile(filepath.Join(c.dir, keptName)); err == nil {
+		json.Unmarshal(text, &last) //nolint:errcheck // then nothing is kept
+	}
+	entries, _ := os.ReadDir(c.dir) // what cannot be removed now is removed another time
+	for _, entry := range entries {
+		name := entry.Name()
+		if strings.HasSuffix(name, partSuffix) || strings.HasSuffix(name, contentSuffix) && name != last.SHA256+contentSuffix {
+			os.Remove(filepath.Join(c.dir, name))
+		}
+	}
+}
+
+// spooledBody sweeps when the attempt is over.
+type spooledBody struct {
+	io.ReadCloser
+	cache *cacheSource
+}
+
+func (b *spooledBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.cache.sweep()
+	return err
+}
+
+// fileReader reads a file from its beginning, whatever else is done with the
+// file's offset.
+type fileReader struct {
+	io.Reader
+	io.Closer
+}

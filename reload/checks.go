@@ -1,0 +1,148 @@
+package reload
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+)
+
+// WithSHA256 returns source with each content checked against the SHA-256 that
+// sums has, as sha256sum writes it: 64 hexadecimal digits, perhaps followed by a
+// name. sums is the File or HTTP beside the content. Content that does not fit is
+// not published: a transfer that went wrong is repeated, and the same wrong
+// content a second time is refused until either Source changes.
+func WithSHA256(source, sums Source) Source {
+	return &checkedSource{Source: source, side: sums, verify: func(side []byte, sum [sha256.Size]byte) error {
+		text, _, _ := strings.Cut(strings.TrimSpace(string(side)), " ")
+		want, err := hex.DecodeString(text)
+		if err != nil || len(want) != sha256.Size {
+			return fmt.Errorf("%s holds no SHA-256 of 64 hexadecimal digits", nameOf(sums))
+		}
+		if !bytes.Equal(want, sum[:]) {
+			return fmt.Errorf("its SHA-256 is %x, and %s says %x", sum, nameOf(sums), want)
+		}
+		return nil
+	}}
+}
+
+// WithEd25519 returns source with each content checked against the signature
+// that signatures has: an Ed25519 signature of the content's SHA-256 (its 32
+// bytes), raw or in base64, by any of keys. Content without a good signature is
+// not published, as with [WithSHA256]. It panics without a key, or with one of
+// the wrong length.
+//
+// A signature says who made the content, not that it is the newest: what was
+// signed once can be served again.
+func WithEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
+	if len(keys) == 0 {
+		panic("reload: WithEd25519 without a key")
+	}
+	for _, key := range keys {
+		if len(key) != ed25519.PublicKeySize {
+			panic(fmt.Sprintf("reload: WithEd25519 with a key of %d bytes, not %d", len(key), ed25519.PublicKeySize))
+		}
+	}
+	return &checkedSource{Source: source, side: signatures, verify: func(side []byte, sum [sha256.Size]byte) error {
+		signature := side
+		if len(side) != ed25519.SignatureSize {
+			var err error
+			if signature, err = base64.StdEncoding.DecodeString(strings.TrimSpace(string(side))); err != nil || len(signature) != ed25519.SignatureSize {
+				return fmt.Errorf("%s holds no Ed25519 signature of %d bytes, raw or in base64", nameOf(signatures), ed25519.SignatureSize)
+			}
+		}
+		for _, key := range keys {
+			if ed25519.Verify(key, sum[:], signature) {
+				return nil
+			}
+		}
+		return fmt.Errorf("the signature in %s is by none of the keys", nameOf(signatures))
+	}}
+}
+
+// checkedSource is a Source with another one beside it that has what content is
+// checked against. Its revisions are the two revisions, joined.
+type checkedSource struct {
+	Source
+	side   Source
+	verify func(side []byte, sum [sha256.Size]byte) error
+
+	mu       sync.Mutex // guards what follows
+	revision string     // of what side had last
+	content  []byte
+}
+
+// maxSide bounds what a source of checksums or signatures may hold.
+const maxSide = 64 << 10
+
+const joint = " | " // between two revisions; an ETag has no space in it, a date no bar
+
+// String returns the name of the source that is checked.
+func (c *checkedSource) String() string { return nameOf(c.Source) }
+
+// Wait implements Waiter.
+func (c *checkedSource) Wait(ctx context.Context, have string) error {
+	have, _, _ = strings.Cut(have, joint)
+	return waitFor(ctx, c.Source, have)
+}
+
+func (c *checkedSource) bound(maxBytes int64) { bound(c.Source, maxBytes) }
+
+// Fetch implements Source.
+func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	changed, err := c.fetchSide(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", nameOf(c.side), err)
+	}
+	inner, beside, _ := strings.Cut(have, joint)
+	if changed || beside != c.revision {
+		inner = "" // the same content may be right now, or wrong
+	}
+	content, err := c.Source.Fetch(ctx, inner)
+	if err != nil {
+		return nil, err
+	}
+	content.Revision += joint + c.revision
+	side, verify := c.content, content.Verify
+	content.Verify = func(sum [sha256.Size]byte) error {
+		if verify != nil {
+			if err := verify(sum); err != nil {
+				return err
+			}
+		}
+		return c.verify(side, sum)
+	}
+	return content, nil
+}
+
+// fetchSide fetches what content is checked against, and reports whether that
+// has changed.
+func (c *checkedSource) fetchSide(ctx context.Context) (changed bool, err error) {
+	content, err := c.side.Fetch(ctx, c.revision)
+	if errors.Is(err, ErrNotModified) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer content.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(content.Body, maxSide+1))
+	if err != nil {
+		return false, err
+	}
+	if len(text) > maxSide {
+		return false, fmt.Errorf("%w: more than %d bytes", errTooLarge, maxSide)
+	}
+	changed = !bytes.Equal(text, c.content)
+	c.revision, c.content = content.Revision, text
+	return changed, nil
+}

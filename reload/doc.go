@@ -1,0 +1,22 @@
+// Package reload keeps the current object of a container fresh from a file or a
+// URL: it fetches what is new, loads it into a recycled object, validates it,
+// publishes it, and keeps what was good for as long as what is new is not.
+//
+//	pool := poolswap.NewPool(newTable, resetTable)
+//	tables := poolswap.NewEmptyContainer(pool)
+//	reloader := reload.New(tables, reload.File("asn.csv"), func(ctx context.Context, next, current *Table, content *reload.Content) error {
+//		return next.parse(content.Body)
+//	}, reload.Options{})
+//	go reloader.Run(ctx)
+//	...
+//	http.Handle("/status", reloader)
+//
+// A hint is a hint, a fetch is the truth: the Reloader asks its [Source] at the
+// start, at each hint, and on a timer. Revisions are compared for equality only,
+// so a restored old file is loaded like a new one. Content is published only
+// after load has returned nil, the body was read to its end, and its length,
+// digest and signature, as far as there are any, were found right.
+//
+// Every failure leaves what is current as it is. Content that load refuses is
+// not fetched again until its revision changes; everything else is tried again.
+package reload

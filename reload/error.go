@@ -1,0 +1,71 @@
+package reload
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Error is why an attempt failed. What was current stays current.
+type Error struct {
+	Source   string // its name
+	Revision string // of the content, or "" if none was fetched
+	Stage    Stage
+	Refused  bool   // the content itself is bad; this revision is not fetched again
+	Current  uint64 // the version that stays current, 0 if there is none
+	Err      error
+}
+
+// Stage is the part of an attempt that failed.
+type Stage string
+
+// The stages of an attempt, in their order.
+const (
+	Fetching   Stage = "fetch"   // asking the Source
+	Reading    Stage = "read"    // reading the Body
+	Loading    Stage = "load"    // the function that New was given
+	Verifying  Stage = "verify"  // Content.Verify
+	Publishing Stage = "publish" // waiting for an object, or publishing it
+)
+
+func (e *Error) Error() string {
+	revision := ""
+	if e.Revision != "" {
+		revision = fmt.Sprintf(" revision %q:", e.Revision)
+	}
+	next := "it is tried again"
+	if e.Refused {
+		next = "not tried again until the revision changes"
+	}
+	kept := "nothing is loaded yet"
+	if e.Current != 0 {
+		kept = fmt.Sprintf("version %d stays", e.Current)
+	}
+	return fmt.Sprintf("reload: %s:%s %s: %v (%s; %s)", e.Source, revision, e.Stage, e.Err, kept, next)
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// LoadPanic is the error of an attempt whose load panicked.
+type LoadPanic struct {
+	Value any
+	Stack []byte
+}
+
+func (p *LoadPanic) Error() string { return fmt.Sprintf("load panicked: %v\n%s", p.Value, p.Stack) }
+
+// Unwrap returns the value if it is an error.
+func (p *LoadPanic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// retryAfter returns how long the source asked to be left alone, or 0.
+func retryAfter(err error) time.Duration {
+	var asks interface{ RetryAfter() time.Duration }
+	if errors.As(err, &asks) {
+		return asks.RetryAfter()
+	}
+	return 0
+}

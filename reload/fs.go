@@ -1,0 +1,47 @@
+package reload
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+)
+
+// FS returns a Source that reads a file of fsys. Revisions are made of its size
+// and modification time: an fs.FS says no more. For a file of the system, [File]
+// sees more and gives Content.File.
+func FS(fsys fs.FS, name string) Source { return &fsSource{fsys, name} }
+
+type fsSource struct {
+	fsys fs.FS
+	name string
+}
+
+// String returns the file's name.
+func (f *fsSource) String() string { return f.name }
+
+// Fetch implements Source.
+func (f *fsSource) Fetch(_ context.Context, have string) (_ *Content, err error) {
+	info, err := fs.Stat(f.fsys, f.name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, &fs.PathError{Op: "open", Path: f.name, Err: fmt.Errorf("is no regular file but %v", info.Mode().Type())}
+	}
+	if fsRevision(info) == have {
+		return nil, ErrNotModified
+	}
+	file, err := f.fsys.Open(f.name)
+	if err != nil {
+		return nil, err
+	}
+	if info, err = file.Stat(); err != nil { // of what was opened
+		file.Close()
+		return nil, err
+	}
+	return &Content{Revision: fsRevision(info), Size: info.Size(), Modified: info.ModTime(), Body: file}, nil
+}
+
+func fsRevision(info fs.FileInfo) string {
+	return fmt.Sprintf("%x-%x", info.Size(), info.ModTime().UnixNano())
+}

@@ -1,0 +1,238 @@
+package reload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Defaults for what HTTPOptions leave zero.
+const (
+	DefaultHeaderTimeout = 30 * time.Second
+	DefaultStallTimeout  = 30 * time.Second
+)
+
+// HTTPOptions configure [HTTP]. The zero HTTPOptions will do.
+type HTTPOptions struct {
+	// Client makes the requests: the place for proxies, TLS and redirects; nil
+	// stands for http.DefaultClient. A Timeout of the Client bounds the whole
+	// transfer: leave it 0 if bodies are large.
+	Client *http.Client
+
+	// Prepare, if not nil, is called with each request before it is sent: the
+	// place for credentials. The headers If-None-Match and If-Modified-Since are
+	// the Source's.
+	Prepare func(*http.Request) error
+
+	// HeaderTimeout bounds the time until the response's header has come,
+	// redirects included; 0 stands for DefaultHeaderTimeout.
+	HeaderTimeout time.Duration
+
+	// StallTimeout bounds the time in which no byte of the body comes; 0 stands
+	// for DefaultStallTimeout. There is no bound for the whole transfer.
+	StallTimeout time.Duration
+}
+
+// HTTP returns a Source that GETs a URL. Revisions are the ETag, or else
+// Last-Modified, and requests are conditional: what was not modified is not
+// transferred. Compression by gzip is asked for and undone, unless the Client's
+// transport says otherwise. Status, logs and errors show the URL's scheme, host
+// and path only: its query may be a licence key.
+//
+// It panics if address is not a URL with the scheme http or https and a host.
+func HTTP(address string, options HTTPOptions) Source {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		panic("reload: HTTP with an address that is no http or https URL with a host") // it is not shown: it may hold a key
+	}
+	if options.Client == nil {
+		options.Client = http.DefaultClient
+	}
+	if options.HeaderTimeout == 0 {
+		options.HeaderTimeout = DefaultHeaderTimeout
+	}
+	if options.StallTimeout == 0 {
+		options.StallTimeout = DefaultStallTimeout
+	}
+	return &httpSource{u, options}
+}
+
+type httpSource struct {
+	url     *url.URL
+	options HTTPOptions
+}
+
+// String returns scheme, host and path.
+func (h *httpSource) String() string {
+	return (&url.URL{Scheme: h.url.Scheme, Host: h.url.Host, Path: h.url.Path}).String()
+}
+
+// HTTPError is a response that is no content.
+type HTTPError struct {
+	Status int    // 404
+	Body   string // how the response's body begins
+	After  time.Duration
+}
+
+func (e *HTTPError) Error() string {
+	text := fmt.Sprintf("status %d %s", e.Status, http.StatusText(e.Status))
+	if e.Body != "" {
+		text += fmt.Sprintf(", %q", e.Body)
+	}
+	return text
+}
+
+// RetryAfter returns how long the server asked to be left alone, or 0.
+func (e *HTTPError) RetryAfter() time.Duration { return e.After }
+
+// The prefixes say which header a revision is for.
+const (
+	etagPrefix = "etag "
+	datePrefix = "date "
+)
+
+// Fetch implements Source.
+func (h *httpSource) Fetch(ctx context.Context, have string) (*Content, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	content, err := h.fetch(ctx, cancel, have)
+	if err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		cancel(nil)
+		return nil, h.withoutSecrets(err)
+	}
+	return content, nil
+}
+
+func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, have string) (*Content, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if h.options.Prepare != nil {
+		if err := h.options.Prepare(request); err != nil {
+			return nil, fmt.Errorf("HTTPOptions.Prepare: %w", err)
+		}
+	}
+	if tag, ok := strings.CutPrefix(have, etagPrefix); ok {
+		request.Header.Set("If-None-Match", tag)
+	} else if date, ok := strings.CutPrefix(have, datePrefix); ok {
+		request.Header.Set("If-Modified-Since", date)
+	}
+	timer := time.AfterFunc(h.options.HeaderTimeout, func() {
+		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
+	})
+	response, err := h.options.Client.Do(request)
+	timer.Stop()
+	if err != nil {
+		return nil, err
+	}
+	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, source: h}
+	body.timer = time.AfterFunc(h.options.StallTimeout, body.stalled)
+	body.timer.Stop() // until Read
+	switch {
+	case response.StatusCode == http.StatusOK:
+		return h.content(response, body), nil
+	case response.StatusCode == http.StatusNotModified && have != "":
+		err = ErrNotModified
+	default:
+		start, _ := io.ReadAll(io.LimitReader(body, 256)) // an error of it says less than the status
+		err = &HTTPError{Status: response.StatusCode, Body: string(start), After: parseRetryAfter(response.Header.Get("Retry-After"))}
+	}
+	body.Close()
+	return nil, err
+}
+
+func (h *httpSource) content(response *http.Response, body io.ReadCloser) *Content {
+	c := &Content{Size: response.ContentLength, Body: body}
+	if modified, err := http.ParseTime(response.Header.Get("Last-Modified")); err == nil {
+		c.Modified = modified
+		c.Revision = datePrefix + response.Header.Get("Last-Modified")
+	}
+	if tag := response.Header.Get("ETag"); tag != "" {
+		c.Revision = etagPrefix + tag
+	}
+	return c
+}
+
+// withoutSecrets returns err without the URL that the client puts into it, and
+// without the query wherever else it appears.
+func (h *httpSource) withoutSecrets(err error) error {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	text := err.Error()
+	for _, secret := range h.secrets() {
+		text = strings.ReplaceAll(text, secret, "…")
+	}
+	if text != err.Error() {
+		return errors.New(text)
+	}
+	return err
+}
+
+// secrets returns the parts of the URL that must not be shown.
+func (h *httpSource) secrets() (all []string) {
+	all = append(all, h.url.RawQuery)
+	for _, values := range h.url.Query() {
+		all = append(all, values...)
+	}
+	if h.url.User != nil {
+		password, _ := h.url.User.Password()
+		all = append(all, h.url.User.String(), password)
+	}
+	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 4 }) // "1" is in every text
+}
+
+// stallBody ends a transfer of which no byte comes for too long.
+type stallBody struct {
+	io.ReadCloser
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	timer  *time.Timer
+	source *httpSource
+}
+
+func (b *stallBody) stalled() {
+	b.cancel(fmt.Errorf("no byte of the body within %v", b.source.options.StallTimeout))
+}
+
+func (b *stallBody) Read(p []byte) (n int, err error) {
+	b.timer.Reset(b.source.options.StallTimeout)
+	n, err = b.ReadCloser.Read(p)
+	b.timer.Stop() // the time that load takes between two Reads does not count
+	if err != nil && err != io.EOF {
+		if cause := context.Cause(b.ctx); cause != nil {
+			err = cause
+		}
+		err = b.source.withoutSecrets(err)
+	}
+	return n, err
+}
+
+func (b *stallBody) Close() error {
+	b.timer.Stop()
+	b.cancel(nil)
+	return b.ReadCloser.Close()
+}
+
+// parseRetryAfter returns the time of a Retry-After header, in seconds or as a
+// date, or 0.
+func parseRetryAfter(text string) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if date, err := http.ParseTime(text); err == nil {
+		return max(0, time.Until(date))
+	}
+	return 0
+}

@@ -1,0 +1,71 @@
+package reload
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// Defaults for what Options leave zero.
+const (
+	DefaultEvery      = time.Minute
+	DefaultObjectWait = 10 * time.Second
+	DefaultMaxBytes   = 4 << 30
+)
+
+// minHint is the least time between two attempts that hints cause.
+const minHint = 100 * time.Millisecond
+
+// Options configure a [Reloader]. The zero Options will do.
+type Options struct {
+	// Every is how often Run asks the Source while all is well: each time after
+	// 0.9 to 1.1 of it, at random, so that a fleet does not ask at once. 0 stands
+	// for DefaultEvery.
+	Every time.Duration
+
+	// MaxBackoff is the longest time between two attempts of Run after failures;
+	// 0 stands for ten times Every.
+	MaxBackoff time.Duration
+
+	// ObjectWait is how long an attempt waits for an object under the pool's
+	// MaxLive; 0 stands for DefaultObjectWait.
+	ObjectWait time.Duration
+
+	// MaxBytes bounds the length of a Body, decompressed; 0 stands for
+	// DefaultMaxBytes. Longer content is refused.
+	MaxBytes int64
+
+	// Logger receives Info for each swap, Warn for each failure and Debug for
+	// what was not modified; nil stands for slog.Default().
+	Logger *slog.Logger
+
+	// Stats, if not nil, is the Stats method of the container's pool, for the
+	// page of ServeHTTP.
+	Stats func() poolswap.Stats
+
+	// Observe, if not nil, is called after each attempt, by the goroutine that
+	// made it, which has the turn: Observe must not call Reload.
+	Observe func(Event)
+}
+
+func (o *Options) setDefaults() {
+	if o.Every < 0 || o.MaxBackoff < 0 || o.ObjectWait < 0 || o.MaxBytes < 0 {
+		panic("reload: New with a negative Every, MaxBackoff, ObjectWait or MaxBytes")
+	}
+	if o.Every == 0 {
+		o.Every = DefaultEvery
+	}
+	if o.MaxBackoff == 0 {
+		o.MaxBackoff = 10 * o.Every
+	}
+	if o.ObjectWait == 0 {
+		o.ObjectWait = DefaultObjectWait
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+}

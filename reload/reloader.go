@@ -1,0 +1,235 @@
+package reload
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"sync"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// Reloader keeps the current object of a container fresh. Make one with [New],
+// and call Run, Reload or both. It is safe for any number of goroutines, and must
+// not be copied. One container has one Reloader.
+type Reloader struct {
+	source  Source
+	name    string
+	options Options
+	publish func(ctx context.Context, a *attempt) (version uint64, err error)
+	version func() uint64
+	changed func(after uint64) <-chan struct{}
+	wait    func(ctx context.Context, after uint64) (uint64, error)
+
+	turn    chan struct{} // full while an attempt runs
+	served  served        // who has the turn owns it
+	have    string        // the last revision that was loaded, or refused for its content
+	sum     [sha256.Size]byte
+	wrong   mismatch
+	running bool // guarded by mu
+
+	mu     sync.Mutex
+	status Status
+	begun  uint64 // attempts
+	recent []Event
+}
+
+// served is the last attempt that ended for another reason than its ctx.
+type served struct {
+	number uint64
+	err    error
+}
+
+// New returns a Reloader that publishes in c what source has. load makes the
+// content of next from content; current is what next will replace, or nil, to
+// compare with. load has next and current until it returns, and reads content's
+// Body, to its end or not, or its File. An error of load refuses the content: it
+// is not fetched again until its revision changes. ctx is that of the attempt.
+//
+// New panics if c, source or load is nil, or an option is negative.
+func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source, load func(ctx context.Context, next, current *T, content *Content) error, options Options) *Reloader {
+	switch {
+	case c == nil:
+		panic("reload: New with a nil Container")
+	case source == nil:
+		panic("reload: New with a nil Source")
+	case load == nil:
+		panic("reload: New with a nil load")
+	}
+	options.setDefaults()
+	bound(source, options.MaxBytes)
+	r := &Reloader{
+		source:  source,
+		name:    nameOf(source),
+		options: options,
+		version: c.Version,
+		changed: c.Changed,
+		wait:    c.Wait,
+		turn:    make(chan struct{}, 1),
+	}
+	r.status.Source = r.name
+	r.publish = func(ctx context.Context, a *attempt) (uint64, error) {
+		return c.Publish(ctx, func(next, current *T) error {
+			now := c.VersionOf(current)
+			return a.fill(now, func() error { return load(a.ctx, next, current, a.content) })
+		})
+	}
+	return r
+}
+
+// nameOf returns the name of a source.
+func nameOf(source Source) string {
+	if named, ok := source.(fmt.Stringer); ok {
+		return named.String()
+	}
+	return fmt.Sprintf("%T", source)
+}
+
+// Reload makes an attempt and returns when one that began after the call has
+// ended: nil if the newest content is loaded, and otherwise an *[Error], or ctx's
+// error if ctx ended first. Calls that wait at the same time share one attempt.
+// It panics if ctx is nil.
+func (r *Reloader) Reload(ctx context.Context) error {
+	if ctx == nil {
+		panic("reload: Reload with a nil Context")
+	}
+	r.mu.Lock()
+	before := r.begun
+	r.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	select {
+	case r.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-r.turn }()
+	if r.served.number > before {
+		return r.served.err
+	}
+	return r.attemptNow(ctx)
+}
+
+// Run keeps the content fresh: it makes an attempt at once, at each hint of a
+// source that is a [Waiter], and on a timer (see Options.Every). After a failure
+// it tries again with exponential backoff, and not before a source's Retry-After
+// has passed. It returns when ctx ends, with ctx's error, or when the container
+// is closed, with poolswap.ErrClosed, and never for another reason. It panics if
+// ctx is nil, or if it runs already.
+func (r *Reloader) Run(ctx context.Context) error {
+	if ctx == nil {
+		panic("reload: Run with a nil Context")
+	}
+	r.start()
+	defer r.stop()
+	hints, done := r.hints(ctx)
+	defer done()
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	<-timer.C
+	for {
+		r.Reload(ctx) //nolint:errcheck // the attempt has told of it
+		if err := r.over(ctx); err != nil {
+			return err
+		}
+		pause := r.pause()
+		r.announce(time.Now().Add(pause))
+		timer.Reset(pause)
+		for waiting := true; waiting; {
+			select {
+			case <-timer.C:
+				waiting = false
+			case <-hints:
+				waiting = false
+				timer.Stop()
+			case <-r.changed(r.version()): // someone published, or closed the container
+				if err := r.over(ctx); err != nil {
+					return err
+				}
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+	}
+}
+
+// over returns why Run must end, or nil.
+func (r *Reloader) over(ctx context.Context) error {
+	if _, err := r.wait(ended, math.MaxUint64); errors.Is(err, poolswap.ErrClosed) {
+		return poolswap.ErrClosed
+	}
+	return ctx.Err()
+}
+
+// ended is a Context that has ended.
+var ended = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+func (r *Reloader) start() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.running {
+		panic("reload: Run of a Reloader that runs already")
+	}
+	r.running = true
+}
+
+func (r *Reloader) stop() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.running, r.status.Next = false, time.Time{}
+}
+
+func (r *Reloader) announce(next time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status.Next = next
+}
+
+// hints returns a channel on which a hint of the source arrives, and a function
+// that waits for the goroutine behind it.
+func (r *Reloader) hints(ctx context.Context) (<-chan struct{}, func()) {
+	waiter, ok := r.source.(Waiter)
+	if !ok {
+		return nil, func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	hints, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		for ctx.Err() == nil {
+			r.mu.Lock()
+			have := r.status.Revision
+			r.mu.Unlock()
+			if err := waiter.Wait(ctx, have); err == nil {
+				select {
+				case hints <- struct{}{}:
+				case <-ctx.Done():
+				}
+			} else if ctx.Err() == nil {
+				r.options.Logger.LogAttrs(ctx, slog.LevelDebug, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
+				sleep(ctx, r.options.Every)
+			}
+			sleep(ctx, minHint)
+		}
+	}()
+	return hints, func() { cancel(); <-done }
+}
+
+// sleep waits until d has passed or ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,45 @@
+package reload
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// Run tries again after a failure at the latest after firstRetry while nothing
+// is loaded yet: a service that cannot answer is in a hurry.
+const firstRetry = time.Second
+
+// pause returns how long Run waits for the next attempt.
+func (r *Reloader) pause() time.Duration {
+	s := r.Status()
+	if s.Failures == 0 || s.Refused != "" { // asking again costs little: it is not fetched
+		return jitter(r.options.Every*9/10, r.options.Every*11/10)
+	}
+	// Exponential backoff with full jitter, as in "Exponential Backoff And
+	// Jitter" (Brooker, AWS, 2015), but for a floor that keeps it from
+	// hammering.
+	first := r.options.Every
+	if s.Version == 0 {
+		first = min(first, firstRetry)
+	}
+	ceiling := first
+	for range s.Failures - 1 {
+		if ceiling >= r.options.MaxBackoff/2 {
+			ceiling = r.options.MaxBackoff
+			break
+		}
+		ceiling *= 2
+	}
+	return max(jitter(first/10, max(ceiling, first)), min(retryAfter(s.Err), maxRetryAfter))
+}
+
+// maxRetryAfter bounds how long a source may ask to be left alone.
+const maxRetryAfter = 24 * time.Hour
+
+// jitter returns a duration between from and to.
+func jitter(from, to time.Duration) time.Duration {
+	if to <= from {
+		return from
+	}
+	return from + rand.N(to-from)
+}

@@ -1,0 +1,92 @@
+package reload
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// Source is where content comes from: [File], [HTTP], [FS], [Cache], or one of
+// your own, which package reloadtest can test.
+//
+// Fetch returns the newest content, or ErrNotModified if have is its revision.
+// have is a revision that the Source gave before, perhaps in an earlier process,
+// or "" for none. The Reloader closes the content's Body; ctx lives until then.
+// Fetch must be safe for concurrent use if several Reloaders share the Source.
+//
+// A Source that is a [fmt.Stringer] has that name in logs, errors and Status,
+// so it must not show secrets.
+type Source interface {
+	Fetch(ctx context.Context, have string) (*Content, error)
+}
+
+// Waiter is a Source that knows when to ask. Wait returns nil when there may be
+// content newer than have, and an error when ctx ends or it cannot tell. What it
+// says is a hint only: the Reloader fetches now and then all the same.
+type Waiter interface {
+	Wait(ctx context.Context, have string) error
+}
+
+// ErrNotModified is what Fetch returns if there is nothing newer.
+var ErrNotModified = errors.New("reload: not modified")
+
+// ErrChanged says that content changed while it was read. The Reloader reads it
+// again.
+var ErrChanged = errors.New("the content changed while it was read")
+
+// Content is what a [Source] fetched. load reads Body, once, to its end or not,
+// or File.
+type Content struct {
+	// Revision names this content. Revisions have no order: two are equal or
+	// not. A Source that gives "" is read whole at each attempt.
+	Revision string
+
+	// Size is the length of Body in bytes, or -1 if it is unknown. A Body of
+	// another length is an error.
+	Size int64
+
+	// Modified is when the content was made, or zero if that is unknown.
+	Modified time.Time
+
+	// Body is the content. load need not close it.
+	Body io.ReadCloser
+
+	// File, if not nil, is the file that Body reads, open, for a load that maps
+	// it into memory: the name may stand for another file by now. Its content is
+	// verified only after load. load must not move its offset and not close it;
+	// a mapping outlives the file.
+	File *os.File
+
+	// Verify, if not nil, is called with the SHA-256 of the whole Body when load
+	// has returned nil. If it returns an error, the content is not published.
+	Verify func(sum [sha256.Size]byte) error
+
+	// Published, if not nil, is called once the content was published.
+	Published func() error
+
+	// Stale, if not nil, says why this content is not what the origin has now:
+	// the origin could not be asked, and a Cache gave what it kept.
+	Stale error
+}
+
+// waitFor is Wait of a source that another one wraps. One that is no Waiter
+// gives no hints.
+func waitFor(ctx context.Context, source Source, have string) error {
+	if waiter, ok := source.(Waiter); ok {
+		return waiter.Wait(ctx, have)
+	}
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// bounded is a Source that reads bodies itself, and must know Options.MaxBytes.
+type bounded interface{ bound(maxBytes int64) }
+
+func bound(source Source, maxBytes int64) {
+	if b, ok := source.(bounded); ok {
+		b.bound(maxBytes)
+	}
+}

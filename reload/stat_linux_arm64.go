@@ -1,0 +1,5 @@
+package reload
+
+import "syscall"
+
+const sysFstatat = syscall.SYS_FSTATAT

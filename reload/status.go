@@ -1,0 +1,80 @@
+package reload
+
+import (
+	"errors"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// Outcome is how an attempt ended.
+type Outcome string
+
+// The outcomes of an attempt.
+const (
+	Loaded      Outcome = "loaded"       // new content was published
+	NotModified Outcome = "not modified" // the Source had nothing newer
+	Unchanged   Outcome = "unchanged"    // a new revision with the same bytes; nothing was published
+	Failed      Outcome = "failed"
+)
+
+// Event is one attempt, for Options.Observe.
+type Event struct {
+	Outcome  Outcome
+	At       time.Time     // when the attempt ended
+	Revision string        // of what was fetched
+	Version  uint64        // that is current now
+	Size     int64         // bytes read
+	Fetch    time.Duration // until the Source had answered
+	Load     time.Duration // load, reading to the end and verifying
+	Stale    error         // see Content.Stale
+	Err      error         // an *Error, if Outcome is Failed
+}
+
+// Status is what a [Reloader] knows of itself.
+type Status struct {
+	Source   string
+	Revision string    // of what is loaded, "" if nothing is
+	Version  uint64    // of what is loaded, 0 if nothing is
+	Loaded   time.Time // when it was published
+	Modified time.Time // when its origin made it, if known
+	Size     int64     // of what is loaded, in bytes
+	Fetch    time.Duration
+	Load     time.Duration
+	Stale    error // see Content.Stale
+
+	Checked  time.Time // the last attempt that succeeded: loaded, not modified or unchanged
+	Failures int       // failed attempts since then
+	Refused  string    // the newest revision, if its content was refused
+	Err      error     // of the last failed attempt, even if attempts succeeded since
+	Failed   time.Time // when that was
+	Next     time.Time // when Run tries again, zero while it does not run
+
+	Attempts, Swaps uint64 // since New
+}
+
+// Age is how long ago the current content was last known to be the newest, or 0
+// if nothing is loaded.
+func (s *Status) Age() time.Duration {
+	if s.Version == 0 {
+		return 0
+	}
+	return time.Since(s.Checked)
+}
+
+// Held returns what held the objects that the last failed attempt waited for in
+// vain, or nil.
+func (s *Status) Held() *poolswap.HeldError {
+	var held *poolswap.HeldError
+	if s.Failures > 0 && errors.As(s.Err, &held) {
+		return held
+	}
+	return nil
+}
+
+// Status returns what r knows of itself. It waits for nothing long.
+func (r *Reloader) Status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status
+}
