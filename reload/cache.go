@@ -2,7 +2,6 @@ package reload
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -26,12 +26,17 @@ import (
 // it was published; only then what was kept before is deleted. A kept file whose
 // SHA-256 is not the recorded one is not used. dir is made if it is missing; a
 // failure to write there is a failure to fetch.
-func Cache(source Source, dir string) Source { return &cacheSource{source: source, dir: dir} }
+func Cache(source Source, dir string) Source {
+	return &cacheSource{source: source, dir: dir, max: DefaultMaxBytes, inUse: map[string]int{}}
+}
 
 type cacheSource struct {
 	source Source
 	dir    string
 	max    int64
+
+	mu    sync.Mutex     // guards inUse, and that what is in use is not swept
+	inUse map[string]int // files of attempts that run
 }
 
 // bound implements bounded: what is refused for its size need not be spooled.
@@ -104,7 +109,7 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 	if err != nil {
 		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
 	}
-	file, err := os.Open(filepath.Join(c.dir, last.SHA256+contentSuffix))
+	file, err := os.Open(filepath.Join(c.dir, last.fileName()))
 	if err == nil {
 		if err = last.check(file); err != nil {
 			file.Close()
@@ -139,7 +144,7 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return nil, err
 	}
-	part, err := os.OpenFile(filepath.Join(c.dir, rand.Text()+partSuffix), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
 	if err != nil {
 		return nil, err
 	}
@@ -149,8 +154,11 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 		os.Remove(part.Name())
 		return nil, err
 	}
+	if err := c.name(part, last.fileName()); err != nil {
+		return nil, err
+	}
 	spooled := last.content(part, content.Stale)
-	spooled.Body = &spooledBody{spooled.Body, c}
+	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
 	spooled.Verify = content.Verify
 	spooled.Published = func() error {
 		err := c.keep(&last)
@@ -162,7 +170,10 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 	return spooled, nil
 }
 
-// write copies content into part, and gives the file the name of its digest.
+// fileName is the name of the content's file in dir.
+func (k *kept) fileName() string { return k.SHA256 + contentSuffix }
+
+// write copies content into part.
 func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error) {
 	sum := sha256.New()
 	if k.Size, err = io.Copy(io.MultiWriter(part, sum), io.LimitReader(content.Body, maxBytes)); err != nil {
@@ -175,7 +186,21 @@ func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error
 		return err
 	}
 	k.SHA256 = hex.EncodeToString(sum.Sum(nil))
-	return os.Rename(part.Name(), filepath.Join(filepath.Dir(part.Name()), k.SHA256+contentSuffix))
+	return nil
+}
+
+// name gives part its name for as long as its content is in use.
+func (c *cacheSource) name(part *os.File, name string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := os.Rename(part.Name(), filepath.Join(c.dir, name))
+	if err != nil {
+		part.Close()
+		os.Remove(part.Name())
+		return err
+	}
+	c.inUse[name]++
+	return nil
 }
 
 // keep records that dir holds last for the next start.
@@ -204,31 +229,46 @@ func (c *cacheSource) keep(last *kept) error {
 	return dir.Close()
 }
 
-// sweep removes what dir does not keep: content that was replaced or refused,
-// and what an earlier process left half written.
-func (c *cacheSource) sweep() {
+// sweep removes what dir does not keep, now that name is not in use any more:
+// content that was replaced or refused, and what an earlier process left half
+// written.
+func (c *cacheSource) sweep(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inUse[name]--; c.inUse[name] == 0 {
+		delete(c.inUse, name)
+	}
 	var last kept
 	if text, err := os.ReadFile(filepath.Join(c.dir, keptName)); err == nil {
 		json.Unmarshal(text, &last) //nolint:errcheck // then nothing is kept
 	}
 	entries, _ := os.ReadDir(c.dir) // what cannot be removed now is removed another time
 	for _, entry := range entries {
-		name := entry.Name()
-		if strings.HasSuffix(name, partSuffix) || strings.HasSuffix(name, contentSuffix) && name != last.SHA256+contentSuffix {
+		switch name := entry.Name(); {
+		case strings.HasSuffix(name, contentSuffix) && name != last.fileName() && c.inUse[name] == 0,
+			strings.HasSuffix(name, partSuffix) && old(entry):
 			os.Remove(filepath.Join(c.dir, name))
 		}
 	}
+}
+
+// old reports whether a file was last written so long ago that no transfer writes
+// it any more.
+func old(entry fs.DirEntry) bool {
+	info, err := entry.Info()
+	return err == nil && time.Since(info.ModTime()) > 24*time.Hour
 }
 
 // spooledBody sweeps when the attempt is over.
 type spooledBody struct {
 	io.ReadCloser
 	cache *cacheSource
+	name  string
 }
 
 func (b *spooledBody) Close() error {
 	err := b.ReadCloser.Close()
-	b.cache.sweep()
+	b.cache.sweep(b.name)
 	return err
 }
 

@@ -75,33 +75,24 @@ func (f *fileSource) Fetch(ctx context.Context, have string) (*Content, error) {
 
 // open opens the file once it is at rest.
 func (f *fileSource) open(ctx context.Context) (_ *Content, err error) {
-	for began := time.Now(); ; {
+	err = atRest(ctx, func() (time.Time, error) {
 		info, err := os.Stat(f.name) // before Open, which blocks for a FIFO
 		if err != nil {
-			return nil, err
+			return time.Time{}, err
 		}
-		if !info.Mode().IsRegular() {
-			return nil, &fs.PathError{Op: "open", Path: f.name, Err: fmt.Errorf("is no regular file but %v", info.Mode().Type())}
-		}
-		age := time.Since(time.Unix(0, newest(stateOf(info))))
-		if age < 0 || age >= restTime { // younger than now is another machine's clock
-			break
-		}
-		if time.Since(began) > restMax {
-			return nil, fmt.Errorf("%w: it does not come to rest", ErrChanged)
-		}
-		sleep(ctx, restTime-age)
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+		state := stateOf(info)
+		return time.Unix(0, max(state.modified, state.changed)), regular(f.name, info)
+	})
+	if err != nil {
+		return nil, err
 	}
 	file, err := os.Open(f.name)
 	if err != nil {
 		return nil, err
 	}
 	info, err := file.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New(f.name + " is no regular file any more")
+	if err == nil {
+		err = regular(f.name, info)
 	}
 	if err != nil {
 		return nil, errors.Join(err, file.Close())
@@ -111,7 +102,34 @@ func (f *fileSource) open(ctx context.Context) (_ *Content, err error) {
 	return &Content{Revision: state.String(), Size: info.Size(), Modified: info.ModTime(), Body: body, File: file}, nil
 }
 
-func newest(s fileState) int64 { return max(s.modified, s.changed) }
+// regular returns an error for what is not a regular file.
+func regular(name string, info fs.FileInfo) error {
+	if info.Mode().IsRegular() {
+		return nil
+	}
+	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("is no regular file but %v", info.Mode().Type())}
+}
+
+// atRest waits until a file has not changed for restTime.
+func atRest(ctx context.Context, changed func() (time.Time, error)) error {
+	for began := time.Now(); ; {
+		at, err := changed()
+		if err != nil {
+			return err
+		}
+		age := time.Since(at)
+		if age < 0 || age >= restTime { // younger than now is another machine's clock
+			return nil
+		}
+		if time.Since(began) > restMax {
+			return fmt.Errorf("%w: it does not come to rest", ErrChanged)
+		}
+		sleep(ctx, restTime-age)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
 
 // fileBody reads a file from its beginning, whatever else is done with the
 // file's offset, and fails at the end if the file has changed meanwhile.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
+	"time"
 )
 
 // FS returns a Source that reads a file of fsys. Revisions are made of its size
@@ -20,16 +21,26 @@ type fsSource struct {
 func (f *fsSource) String() string { return f.name }
 
 // Fetch implements Source.
-func (f *fsSource) Fetch(_ context.Context, have string) (_ *Content, err error) {
+func (f *fsSource) Fetch(ctx context.Context, have string) (_ *Content, err error) {
 	info, err := fs.Stat(f.fsys, f.name)
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, &fs.PathError{Op: "open", Path: f.name, Err: fmt.Errorf("is no regular file but %v", info.Mode().Type())}
+	if err := regular(f.name, info); err != nil {
+		return nil, err
 	}
 	if fsRevision(info) == have {
 		return nil, ErrNotModified
+	}
+	err = atRest(ctx, func() (time.Time, error) {
+		info, err := fs.Stat(f.fsys, f.name)
+		if err != nil {
+			return time.Time{}, err
+		}
+		return info.ModTime(), nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	file, err := f.fsys.Open(f.name)
 	if err != nil {

@@ -103,9 +103,6 @@ func (h *httpSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	content, err := h.fetch(ctx, cancel, have)
 	if err != nil {
-		if cause := context.Cause(ctx); cause != nil {
-			err = cause
-		}
 		cancel(nil)
 		return nil, h.withoutSecrets(err)
 	}
@@ -133,7 +130,7 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	response, err := h.options.Client.Do(request)
 	timer.Stop()
 	if err != nil {
-		return nil, err
+		return nil, causeOf(ctx, err)
 	}
 	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, source: h}
 	body.timer = time.AfterFunc(h.options.StallTimeout, body.stalled)
@@ -161,6 +158,14 @@ func (h *httpSource) content(response *http.Response, body io.ReadCloser) *Conte
 		c.Revision = etagPrefix + tag
 	}
 	return c
+}
+
+// causeOf returns why ctx was ended, if it was, and err otherwise.
+func causeOf(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	return err
 }
 
 // withoutSecrets returns err without the URL that the client puts into it, and
@@ -211,10 +216,7 @@ func (b *stallBody) Read(p []byte) (n int, err error) {
 	n, err = b.ReadCloser.Read(p)
 	b.timer.Stop() // the time that load takes between two Reads does not count
 	if err != nil && err != io.EOF {
-		if cause := context.Cause(b.ctx); cause != nil {
-			err = cause
-		}
-		err = b.source.withoutSecrets(err)
+		err = b.source.withoutSecrets(causeOf(b.ctx, err))
 	}
 	return n, err
 }
