@@ -14,7 +14,8 @@ const (
 	DefaultMaxBytes   = 4 << 30
 )
 
-// minHint is the least time between two attempts that hints cause.
+// minHint is the least time between two attempts that hints cause, while they
+// succeed.
 const minHint = 100 * time.Millisecond
 
 // Options configure a [Reloader]. The zero Options will do.

@@ -1,9 +1,9 @@
 package reload
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
-	"errors"
 	"fmt"
 	"log/slog"
 	"math"
@@ -22,7 +22,6 @@ type Reloader struct {
 	options Options
 	publish func(ctx context.Context, a *attempt) (version uint64, err error)
 	version func() uint64
-	changed func(after uint64) <-chan struct{}
 	wait    func(ctx context.Context, after uint64) (uint64, error)
 
 	turn    chan struct{} // full while an attempt runs
@@ -67,7 +66,6 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 		name:    nameOf(source),
 		options: options,
 		version: c.Version,
-		changed: c.Changed,
 		wait:    c.Wait,
 		turn:    make(chan struct{}, 1),
 	}
@@ -127,51 +125,34 @@ func (r *Reloader) Run(ctx context.Context) error {
 	}
 	r.start()
 	defer r.stop()
-	hints, done := r.hints(ctx)
-	defer done()
-	timer := time.NewTimer(0)
+	ctx, cancel := context.WithCancel(ctx)
+	var helpers sync.WaitGroup
+	defer helpers.Wait()
+	defer cancel()
+	over := make(chan error, 1)
+	helpers.Go(func() {
+		_, err := r.wait(ctx, math.MaxUint64) // no version is above: it ends with ctx or the container
+		over <- err
+	})
+	hints := make(chan struct{})
+	if waiter, ok := r.source.(Waiter); ok {
+		helpers.Go(func() { r.hint(ctx, waiter, hints) })
+	}
+	timer := time.NewTimer(math.MaxInt64)
 	defer timer.Stop()
-	<-timer.C
 	for {
 		r.Reload(ctx) //nolint:errcheck // the attempt has told of it
-		if err := r.over(ctx); err != nil {
-			return err
-		}
 		pause := r.pause()
 		r.announce(time.Now().Add(pause))
 		timer.Reset(pause)
-		for waiting := true; waiting; {
-			select {
-			case <-timer.C:
-				waiting = false
-			case <-hints:
-				waiting = false
-				timer.Stop()
-			case <-r.changed(r.version()): // someone published, or closed the container
-				if err := r.over(ctx); err != nil {
-					return err
-				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+		select {
+		case <-timer.C:
+		case <-hints:
+		case err := <-over:
+			return err
 		}
 	}
 }
-
-// over returns why Run must end, or nil.
-func (r *Reloader) over(ctx context.Context) error {
-	if _, err := r.wait(ended, math.MaxUint64); errors.Is(err, poolswap.ErrClosed) {
-		return poolswap.ErrClosed
-	}
-	return ctx.Err()
-}
-
-// ended is a Context that has ended.
-var ended = func() context.Context {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	return ctx
-}()
 
 func (r *Reloader) start() {
 	r.mu.Lock()
@@ -194,34 +175,23 @@ func (r *Reloader) announce(next time.Time) {
 	r.status.Next = next
 }
 
-// hints returns a channel on which a hint of the source arrives, and a function
-// that waits for the goroutine behind it.
-func (r *Reloader) hints(ctx context.Context) (<-chan struct{}, func()) {
-	waiter, ok := r.source.(Waiter)
-	if !ok {
-		return nil, func() {}
-	}
-	ctx, cancel := context.WithCancel(ctx)
-	hints, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(done)
-		for ctx.Err() == nil {
-			r.mu.Lock()
-			have := r.status.Revision
-			r.mu.Unlock()
-			if err := waiter.Wait(ctx, have); err == nil {
-				select {
-				case hints <- struct{}{}:
-				case <-ctx.Done():
-				}
-			} else if ctx.Err() == nil {
-				r.options.Logger.LogAttrs(ctx, slog.LevelDebug, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
-				sleep(ctx, r.options.Every)
+// hint sends what waiter says until ctx ends.
+func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{}) {
+	for ctx.Err() == nil {
+		s := r.Status()
+		if err := waiter.Wait(ctx, cmp.Or(s.Refused, s.Revision)); err == nil {
+			select {
+			case hints <- struct{}{}:
+			case <-ctx.Done():
 			}
-			sleep(ctx, minHint)
+		} else if ctx.Err() == nil {
+			r.options.Logger.LogAttrs(ctx, slog.LevelDebug, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
+			sleep(ctx, r.options.Every)
 		}
-	}()
-	return hints, func() { cancel(); <-done }
+		// A hint that leads to nothing but failures leads there more and more
+		// rarely.
+		sleep(ctx, min(r.options.Every, minHint<<min(r.Status().Failures, 20)))
+	}
 }
 
 // sleep waits until d has passed or ctx ends.
