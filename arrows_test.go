@@ -26,6 +26,7 @@ var mayImport = map[string][]string{
 	"internal/stripe":   {"internal/seam", "sync", "sync/atomic", "unsafe"},
 	"internal/seam":     {"context", "errors", "runtime", "slices", "sync", "sync/atomic", "syscall", "unsafe"},
 	"oplog":             {".", "std"},
+	"reload":            {".", "reload", "std"},
 	"typedpool":         {"std"},
 }
 
@@ -36,6 +37,7 @@ var testsMayImport = map[string][]string{
 	"internal/stripe":   {"internal/stripe", "internal/seam"},
 	"internal/seam":     {"internal/seam", "internal/test/buildflag"},
 	"oplog":             {"oplog", ".", "internal/test"},
+	"reload":            {"reload", ".", "internal/test"},
 	"typedpool":         {"typedpool"},
 }
 
@@ -210,6 +212,10 @@ func TestEveryBrokenRuleIsFound(t *testing.T) {
 		"internal/test/pooltest/a.go": imports(module, module+"/internal/refcount"),
 		"oplog/log.go":                imports("context", module),
 		"oplog/log_test.go":           imports("testing", module, module+"/oplog", module+"/internal/test/pooltest"),
+		"reload/file.go":              imports("os", module),
+		"reload/reloadtest/fake.go":   imports("testing", module+"/reload"),
+		"reload/watch/go.mod":         bare + "require y v1.0.0\nreplace " + module + " => ../../\n",
+		"reload/watch/watch.go":       imports("example.org/y", module+"/reload"),
 		"typedpool/pool.go":           imports("sync"),
 		"typedpool/pool_test.go":      imports("testing", module+"/typedpool"),
 		"examples/a/main.go":          imports("net/http", module, module+"/examples/internal/b"),
@@ -254,6 +260,8 @@ func TestEveryBrokenRuleIsFound(t *testing.T) {
 		{"internal/stripe/deep/a.go", imports(module + "/internal/refcount"), "internal/stripe/deep/a.go: internal/stripe must not import " + module + "/internal/refcount"},
 		{"oplog/a.go", imports(module + "/internal/refcount"), "oplog/a.go: oplog must not import " + module + "/internal/refcount"},
 		{"oplog/a_test.go", imports(module + "/internal/refcount"), "oplog/a_test.go: oplog must not import " + module + "/internal/refcount"},
+		{"reload/a.go", imports(module + "/oplog"), "reload/a.go: reload must not import " + module + "/oplog"},
+		{"reload/a.go", imports("example.org/y"), "reload: the root module must not have a third-party import"},
 		{"typedpool/a.go", imports(module + "/internal/seam"), "typedpool/a.go: typedpool must not import " + module + "/internal/seam"},
 		{"typedpool/a_test.go", imports(module), "typedpool/a_test.go: typedpool must not import " + module},
 		{"a_test.go", imports(module + "/examples/a"), "a_test.go: nothing may import " + module + "/examples/a"},
