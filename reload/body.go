@@ -38,7 +38,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 		err = fmt.Errorf("%w (%d)", errTooLarge, b.max)
 	case b.size >= 0 && b.read > b.size:
 		err = fmt.Errorf("the body is longer than the %d bytes that the source announced", b.size)
-	case err == io.EOF && b.read < b.size:
+	case err == io.EOF && b.read < b.size: //nolint:errorlint // Read returns io.EOF itself
 		err = fmt.Errorf("the body ends after %d of %d bytes: %w", b.read, b.size, io.ErrUnexpectedEOF)
 	}
 	b.err = err
@@ -60,7 +60,7 @@ func (b *body) finish() (sum [sha256.Size]byte, err error) {
 
 // failure returns what went wrong with reading, or nil.
 func (b *body) failure() error {
-	if b.err == io.EOF {
+	if b.err == io.EOF { //nolint:errorlint // Read returns io.EOF itself
 		return nil
 	}
 	return b.err
@@ -68,7 +68,7 @@ func (b *body) failure() error {
 
 // end makes every later Read fail, for a load that kept the Body.
 func (b *body) end() error {
-	if b.err == nil || b.err == io.EOF {
+	if b.err == nil || b.err == io.EOF { //nolint:errorlint // Read returns io.EOF itself
 		b.err = errors.New("reload: Read of a Body after load had returned")
 	}
 	return b.inner.Close()

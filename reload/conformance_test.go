@@ -121,7 +121,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		w.Header().Set("Last-Modified", stamp)
 	}
-	w.Write(s.content) //nolint:errcheck // the client may not read it all
+	w.Write(s.content)
 }
 
 func served(t *testing.T, etag bool) (reload.Source, *server) {
@@ -143,7 +143,7 @@ func (s summed) Remove(t testing.TB) { s.content.Remove(t) }
 
 func TestEverySourceConforms(t *testing.T) {
 	t.Parallel()
-	for name, make := range map[string]func(t *testing.T) (reload.Source, reloadtest.Origin){
+	for name, open := range map[string]func(t *testing.T) (reload.Source, reloadtest.Origin){
 		"File, renamed": func(t *testing.T) (reload.Source, reloadtest.Origin) {
 			name := filepath.Join(t.TempDir(), "data")
 			return reload.File(name), renamed(name)
@@ -176,7 +176,7 @@ func TestEverySourceConforms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			reloadtest.TestSource(t, make)
+			reloadtest.TestSource(t, open)
 		})
 	}
 }

@@ -141,7 +141,7 @@ type fileBody struct {
 
 func (b *fileBody) Read(p []byte) (n int, err error) {
 	n, err = b.Reader.Read(p)
-	if err == io.EOF {
+	if err == io.EOF { //nolint:errorlint // Read returns io.EOF itself
 		if info, statErr := b.file.Stat(); statErr != nil {
 			err = statErr
 		} else if stateOf(info) != b.state {

@@ -127,7 +127,7 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	timer := time.AfterFunc(h.options.HeaderTimeout, func() {
 		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
 	})
-	response, err := h.options.Client.Do(request)
+	response, err := h.options.Client.Do(request) //nolint:bodyclose // by stallBody
 	timer.Stop()
 	if err != nil {
 		return nil, causeOf(ctx, err)
@@ -214,8 +214,8 @@ func (b *stallBody) stalled() {
 func (b *stallBody) Read(p []byte) (n int, err error) {
 	b.timer.Reset(b.source.options.StallTimeout)
 	n, err = b.ReadCloser.Read(p)
-	b.timer.Stop() // the time that load takes between two Reads does not count
-	if err != nil && err != io.EOF {
+	b.timer.Stop()                   // the time that load takes between two Reads does not count
+	if err != nil && err != io.EOF { //nolint:errorlint // Read returns io.EOF itself
 		err = b.source.withoutSecrets(causeOf(b.ctx, err))
 	}
 	return n, err

@@ -23,9 +23,9 @@ type Origin interface {
 	Remove(t testing.TB)
 }
 
-// TestSource tests a Source. make returns a new one, with its own Origin, and is
+// TestSource tests a Source. open returns a new one, with its own Origin, and is
 // called for each subtest.
-func TestSource(t *testing.T, make func(t *testing.T) (reload.Source, Origin)) {
+func TestSource(t *testing.T, open func(t *testing.T) (reload.Source, Origin)) {
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T, reload.Source, Origin)
@@ -42,7 +42,7 @@ func TestSource(t *testing.T, make func(t *testing.T) (reload.Source, Origin)) {
 		{"Wait ends with its ctx", waitEnds},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			source, origin := make(t)
+			source, origin := open(t)
 			test.run(t, source, origin)
 		})
 	}

@@ -173,7 +173,10 @@ func TestWaitFailsWithoutTheDirectory(t *testing.T) {
 	if err := os.RemoveAll(dir); err != nil {
 		t.Fatal(err)
 	}
-	for waiter.Wait(t.Context(), "") == nil { // the hint of the removal, and then no directory
+	for err := error(nil); !errors.Is(err, os.ErrNotExist); { // the hints of the removal, and then no directory
+		if err = waiter.Wait(t.Context(), ""); err != nil && !errors.Is(err, os.ErrNotExist) {
+			t.Fatal(err)
+		}
 	}
 }
 
