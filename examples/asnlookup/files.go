@@ -1,61 +1,87 @@
 package main
 
 import (
+	"bytes"
 	"context"
-	"fmt"
+	"encoding/binary"
+	"errors"
 	"io"
-	"io/fs"
-	"os"
-	"slices"
+	"strings"
+
+	"github.com/poolswap/poolswap/reload"
 )
 
-// open opens a regular file and says what Stat found before that.
-func open(path string) (*os.File, fs.FileInfo, error) {
-	info, err := os.Stat(path) // first, because opening a named pipe can block
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case !info.Mode().IsRegular():
-		return nil, nil, fmt.Errorf("%s: not a regular file", path)
-	}
-	file, err := os.Open(path)
-	return file, info, err
+// files is a reload.Source of the files of one table. Its Body has each of them
+// in turn, after its length in eight bytes: a parser that knows where a file ends
+// can say in which one a row is, and which one was cut short.
+type files struct {
+	paths   []string
+	sources []reload.Source // one for each path
 }
 
-// contextReader fails once ctx has ended.
-type contextReader struct {
-	ctx  context.Context
-	file io.Reader
+func newFiles(paths []string) *files {
+	f := &files{paths: paths}
+	for _, path := range paths {
+		f.sources = append(f.sources, reload.File(path))
+	}
+	return f
 }
 
-func (r contextReader) Read(buf []byte) (int, error) {
-	if r.ctx.Err() != nil {
-		return 0, context.Cause(r.ctx)
+// String returns the names of the files, for logs and the status page.
+func (f *files) String() string { return strings.Join(f.paths, ", ") }
+
+// Fetch implements reload.Source. The revision is new when that of any file is,
+// and then all of them are read.
+func (f *files) Fetch(ctx context.Context, have string) (_ *reload.Content, err error) {
+	all, body := new(reload.Content), &filesBody{ctx: ctx}
+	defer func() {
+		if err != nil {
+			body.Close()
+		}
+	}()
+	var parts []io.Reader
+	for _, source := range f.sources {
+		content, err := source.Fetch(ctx, "")
+		if err != nil {
+			return nil, err
+		}
+		body.closers = append(body.closers, content.Body)
+		length := binary.BigEndian.AppendUint64(nil, uint64(content.Size))
+		parts = append(parts, bytes.NewReader(length), content.Body)
+		all.Revision += content.Revision + " "
+		all.Size += lengthSize + content.Size
+		if content.Modified.After(all.Modified) {
+			all.Modified = content.Modified
+		}
 	}
-	return r.file.Read(buf)
+	if all.Revision == have {
+		return nil, reload.ErrNotModified
+	}
+	body.Reader, all.Body = io.MultiReader(parts...), body
+	return all, nil
 }
 
-// fileState identifies the content of some files without reading them: what
-// Stat says of each, or nil for a file that is not there.
-type fileState []fs.FileInfo
+// lengthSize is how many bytes the length of a file takes.
+const lengthSize = 8
 
-func stateOf(paths []string) fileState {
-	s := make(fileState, len(paths))
-	for i, path := range paths {
-		s[i], _ = os.Stat(path)
-	}
-	return s
+// filesBody is the Body of files. It fails once ctx has ended, so that a shutdown
+// does not wait for the rest of a large table.
+type filesBody struct {
+	io.Reader
+	ctx     context.Context
+	closers []io.Closer
 }
 
-func (s fileState) equal(t fileState) bool { return slices.EqualFunc(s, t, unchanged) }
-
-// unchanged reports whether two Stats found the same content. Size and
-// modification time alone do not tell: package archives give all releases one
-// date. So it compares the identity of the file, which a rename changes, and
-// the change time of its inode, which programs cannot set.
-func unchanged(a, b fs.FileInfo) bool {
-	if a == nil || b == nil {
-		return a == b
+func (b *filesBody) Read(buf []byte) (int, error) {
+	if b.ctx.Err() != nil {
+		return 0, context.Cause(b.ctx)
 	}
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime()) && changeTime(a) == changeTime(b)
+	return b.Reader.Read(buf)
+}
+
+func (b *filesBody) Close() (err error) {
+	for _, c := range b.closers {
+		err = errors.Join(err, c.Close())
+	}
+	return err
 }

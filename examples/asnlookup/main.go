@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
@@ -30,16 +31,17 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	logger := log.New(os.Stderr, "asnlookup: ", log.LstdFlags|log.Lmsgprefix)
+	log.SetPrefix("asnlookup: ") // slog.Default writes there
+	log.SetFlags(log.LstdFlags | log.Lmsgprefix)
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP) // before the first load, which a SIGHUP must not kill
 
-	s := newService(paths, int(min(*maxShrink, 100)), logger)
-	expvar.Publish("asnlookup", s.metrics.vars(s.pool, s.tables))
-	if err := s.run(ctx, *addr, time.Tick(*watch), hangups); err != nil {
-		logger.Fatal(err)
+	s := newService(paths, max(*watch, 0), int(min(*maxShrink, 100)), slog.Default())
+	expvar.Publish("asnlookup", s.vars())
+	if err := s.run(ctx, *addr, hangups); err != nil {
+		log.Fatal(err)
 	}
 }

@@ -48,7 +48,7 @@ func startProcess(t *testing.T, args ...string) *process {
 	if err := p.Start(); err != nil {
 		t.Fatal(err)
 	}
-	p.url = p.waitLog(t, "serving on ", "http://")
+	p.url = p.waitLog(t, "serving url=", "http://")
 	return p
 }
 
@@ -81,7 +81,7 @@ func (p *process) end(t *testing.T, signal os.Signal) {
 	if err := p.Wait(); err != nil {
 		t.Errorf("the process ended with %v:\n%s", err, &p.log)
 	}
-	checkInOrder(t, p.log.String(), "shutting down", "server stopped", "watcher stopped", "pool at exit", " Live:0 ")
+	checkInOrder(t, p.log.String(), "shutting down", "server stopped", "reloads stopped", "pool at exit", " Live:0 ")
 }
 
 func needSignals(t *testing.T) {
@@ -145,19 +145,20 @@ func TestTheProcessReloadsOnSIGHUPAndEndsOnSIGTERM(t *testing.T) {
 	checkLookup(`"asn":1,`)
 	replaceFile(t, path, generationCSV(2))
 	hangUp()
-	p.waitLog(t, "hangup: ", "new table: version 2 with 1000 ranges of 1 system, ")
+	p.waitLog(t, "reload: loaded", "version=2 ")
 	checkLookup(`"asn":2,`)
 	replaceFile(t, path, generationCSV(2)+"1.0.0.0\n")
 	hangUp()
-	p.waitLog(t, "hangup: ", path+":1001: the row has fewer than four fields")
+	p.waitLog(t, "reload: failed", path+":1001: the row has fewer than four fields")
 	replaceFile(t, path, generationCSV(3))
 	hangUp()
-	p.waitLog(t, "hangup: ", "400 ranges after 1000, more than 10 % fewer")
+	p.waitLog(t, "reload: failed", "400 ranges after 1000, more than 10 % fewer")
 	checkLookup(`"asn":2,`)
 
-	status, body, err := fetch(p.url + "/debug/vars")
-	if err != nil || status != 200 || !strings.Contains(body, `"asnlookup": {"Answers": {"200": 3}`) || !strings.Contains(body, `"ReloadsFailed": 2`) {
-		t.Errorf("/debug/vars is %d %s, %v", status, body, err)
+	for path, says := range map[string]string{"/debug/vars": `"asnlookup": {"Answers": {"200": 3}`, "/status?format=json": `"failures": 2`} {
+		if status, body, err := fetch(p.url + path); err != nil || status != 200 || !strings.Contains(body, says) {
+			t.Errorf("%s is %d %s, %v", path, status, body, err)
+		}
 	}
 	p.end(t, syscall.SIGTERM)
 }
@@ -167,6 +168,6 @@ func TestTheProcessSeesAChangedFileAndEndsOnSIGINT(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
 	p := startProcess(t, "-table", path, "-watch", "5ms")
 	replaceFile(t, path, generationCSV(2))
-	p.waitLog(t, "the files changed: ", "new table: version 2 with 1000 ranges")
+	p.waitLog(t, "reload: loaded", "version=2 ")
 	p.end(t, os.Interrupt)
 }

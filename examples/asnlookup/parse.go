@@ -4,7 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxBytes = 1 << 30  // in the files of one table: bounds its memory, and keeps offsets within 32 bits
+	maxBytes = 1 << 30  // in the files of one table: keeps offsets within 32 bits
 	maxLine  = 64 << 10 // in a line, with its newline
 
 	// overlapOneIn is how rare overlaps must be: one in this many ranges.
@@ -33,7 +33,6 @@ type parser struct {
 	in      *bufio.Reader
 	seed    maphash.Seed
 	systems map[systemKey]uint32 // index into table.systems
-	budget  int64                // how many bytes the remaining files may have
 	path    string               // of the file that is being read
 	line    int                  // number of the line that is being read
 	overlap error                // the first one
@@ -50,8 +49,6 @@ var (
 	errEmpty     = errors.New("the file is empty")
 	errTruncated = errors.New("the last line does not end in a newline: the file is truncated")
 	errLongLine  = fmt.Errorf("the line is longer than %d bytes", maxLine)
-	errTooBig    = fmt.Errorf("the table is larger than %d MiB", maxBytes>>20)
-	errChanged   = errors.New("the file changed while it was read")
 )
 
 func newParser() *parser {
@@ -63,13 +60,19 @@ func newParser() *parser {
 	}
 }
 
-// read fills an empty table from the files. It gives up when ctx ends. After
-// an error the content of the table is useless.
-func (p *parser) read(ctx context.Context, t *table, paths []string) error {
+// read fills an empty table from a Body of the files. After an error the content
+// of the table is useless.
+func (p *parser) read(t *table, body io.Reader, paths []string) error {
 	clear(p.systems)
-	p.budget, p.overlap = maxBytes, nil
+	p.overlap = nil
 	for _, path := range paths {
-		if err := p.readFile(ctx, t, path); err != nil {
+		var length [lengthSize]byte
+		if _, err := io.ReadFull(body, length[:]); err != nil {
+			return err
+		}
+		p.path = path
+		p.in.Reset(io.LimitReader(body, int64(binary.BigEndian.Uint64(length[:]))))
+		if err := p.readLines(t); err != nil {
 			return err
 		}
 	}
@@ -80,25 +83,7 @@ func (p *parser) read(ctx context.Context, t *table, paths []string) error {
 	return nil
 }
 
-// readFile adds the rows of one file to the table.
-func (p *parser) readFile(ctx context.Context, t *table, path string) error {
-	file, before, err := open(path)
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	if p.budget -= before.Size(); p.budget < 0 {
-		return fmt.Errorf("%s: %w", path, errTooBig)
-	}
-	p.path = path
-	p.in.Reset(contextReader{ctx, file})
-	err = p.readLines(t)
-	if after, statErr := file.Stat(); statErr == nil && !unchanged(before, after) {
-		return fmt.Errorf("%s: %w", path, errChanged) // which explains err, if there is one
-	}
-	return err
-}
-
+// readLines adds the rows of one file to the table.
 func (p *parser) readLines(t *table) error {
 	for p.line = 1; ; p.line++ {
 		line, err := p.in.ReadSlice('\n')

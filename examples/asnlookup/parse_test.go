@@ -1,16 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"hash/maphash"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 )
 
@@ -30,7 +25,7 @@ func TestRowsThatAreRight(t *testing.T) {
 		{"the longest line", `1.0.0.0,1.0.0.0,1,` + strings.Repeat("x", maxLine-19), "1.0.0.0", "1.0.0.0", "1 " + strings.Repeat("x", maxLine-19)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tab, _, err := parseText(t, overlapOneIn, c.row+"\n")
+			tab, _, err := parseText(overlapOneIn, c.row+"\n")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +78,7 @@ var brokenTables = []struct {
 func TestBrokenTablesAreRefusedWithTheLine(t *testing.T) {
 	for _, c := range brokenTables {
 		t.Run(c.name, func(t *testing.T) {
-			_, path, err := parseText(t, overlapOneIn, c.text)
+			_, path, err := parseText(overlapOneIn, c.text)
 			if err == nil {
 				t.Fatal("it is accepted")
 			}
@@ -94,29 +89,9 @@ func TestBrokenTablesAreRefusedWithTheLine(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeTablesAreRefused(t *testing.T) {
-	big := filepath.Join(t.TempDir(), "big.csv")
-	file, err := os.Create(big)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
-	if err := file.Truncate(maxBytes + 1); err != nil {
-		t.Skip(err)
-	}
-	for path, says := range map[string]string{
-		big:         big + ": the table is larger than 1024 MiB",
-		t.TempDir(): "not a regular file",
-	} {
-		if err := newParser().read(t.Context(), newTable(), []string{path}); err == nil || !strings.Contains(err.Error(), says) {
-			t.Errorf("%v, want %q", err, says)
-		}
-	}
-}
-
 func TestAFewOverlapsAreToleratedAndTheLaterRangeAnswers(t *testing.T) {
 	const text = "10.0.0.0,10.0.2.255,1,x\n10.0.1.0,10.0.3.255,2,y\n2001::,2001:2::,1,x\n2001:1::,2001:3::,2,y\n"
-	tab, _, err := parseText(t, 2, text)
+	tab, _, err := parseText(2, text)
 	if err != nil || tab.overlaps != 2 {
 		t.Fatalf("%d overlaps, %v", tab.overlaps, err)
 	}
@@ -133,7 +108,7 @@ func TestAFewOverlapsAreToleratedAndTheLaterRangeAnswers(t *testing.T) {
 			t.Errorf("the range of %s ends at %v, not at %s", ip, m.last, last)
 		}
 	}
-	if _, path, err := parseText(t, 3, text); err == nil || !strings.HasPrefix(err.Error(), path+":2: ") || !strings.Contains(err.Error(), "2 overlaps in 4 ranges") {
+	if _, path, err := parseText(3, text); err == nil || !strings.HasPrefix(err.Error(), path+":2: ") || !strings.Contains(err.Error(), "2 overlaps in 4 ranges") {
 		t.Errorf("two overlaps in four ranges, where one in three is tolerated: %v", err)
 	}
 	for name, second := range map[string]string{
@@ -142,7 +117,7 @@ func TestAFewOverlapsAreToleratedAndTheLaterRangeAnswers(t *testing.T) {
 		"one that begins with it":   "10.0.0.0,10.0.3.255,2,y\n",
 		"one that begins before it": "9.255.0.0,10.0.1.255,2,y\n",
 	} {
-		if _, path, err := parseText(t, 1, "10.0.0.0,10.0.2.255,1,x\n"+second); err == nil || !strings.HasPrefix(err.Error(), path+":2: ") {
+		if _, path, err := parseText(1, "10.0.0.0,10.0.2.255,1,x\n"+second); err == nil || !strings.HasPrefix(err.Error(), path+":2: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -150,7 +125,7 @@ func TestAFewOverlapsAreToleratedAndTheLaterRangeAnswers(t *testing.T) {
 
 func TestSystemsAreKeptOnce(t *testing.T) {
 	const n, systems = 9000, 3000
-	tab, _, err := parseText(t, overlapOneIn, rows(n))
+	tab, _, err := parseText(overlapOneIn, rows(n))
 	if err != nil || len(tab.spans) != n || len(tab.systems) != systems {
 		t.Fatalf("%d ranges, %d systems, %v; want %d, %d", len(tab.spans), len(tab.systems), err, n, systems)
 	}
@@ -171,33 +146,6 @@ func TestNamesWithOneHashStayApart(t *testing.T) {
 	p.systems[systemKey{maphash.Bytes(p.seed, b.name), 1}] = a
 	if got := p.system(tab, b); got == a || string(tab.name(got)) != "b" {
 		t.Errorf("b is system %d, named %q", got, tab.name(got))
-	}
-}
-
-// countdown is a context that ends at a given call of Err.
-type countdown struct {
-	context.Context
-	calls atomic.Int64
-}
-
-func endsAfter(calls int64) *countdown {
-	ctx := &countdown{Context: context.Background()}
-	ctx.calls.Store(calls)
-	return ctx
-}
-
-func (c *countdown) Err() error {
-	if c.calls.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-func TestParsingEndsWithItsContext(t *testing.T) {
-	path := tempTable(t, rows(20_000)) // several buffers long
-	tab := newTable()
-	if err := newParser().read(endsAfter(2), tab, []string{path}); err == nil || len(tab.spans) == 0 || len(tab.spans) == 20_000 {
-		t.Errorf("%d ranges, %v", len(tab.spans), err)
 	}
 }
 
@@ -233,7 +181,7 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(generationCSV(1)[:2000])
 	f.Fuzz(func(t *testing.T, text string) {
-		tab, _, err := parseText(t, 2, text)
+		tab, _, err := parseText(2, text)
 		if err != nil {
 			return
 		}
@@ -246,10 +194,4 @@ func FuzzRead(f *testing.F) {
 			}
 		}
 	})
-}
-
-func TestAMissingFileIsAnError(t *testing.T) {
-	if err := newParser().read(t.Context(), newTable(), []string{"/no/such/table.csv"}); !errors.Is(err, os.ErrNotExist) {
-		t.Error(err)
-	}
 }

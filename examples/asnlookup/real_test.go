@@ -1,12 +1,15 @@
 package main
 
 import (
+	"errors"
 	"math/rand/v2"
 	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/poolswap/poolswap"
 )
 
 // realTable returns the files of the npm package @ip-location-db/asn, from the
@@ -43,7 +46,7 @@ func TestRealTable(t *testing.T) {
 func BenchmarkLoad(b *testing.B) {
 	paths := realTable(b)
 	fill := func(b *testing.B, p *parser, t *table) {
-		if err := p.read(b.Context(), t, paths); err != nil {
+		if err := parseFiles(b.Context(), t, p, paths...); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -72,7 +75,15 @@ func BenchmarkLookup(b *testing.B) {
 		name := map[bool]string{false: "idle", true: "reloading"}[reloading]
 		b.Run(name, func(b *testing.B) {
 			s, _ := newTestService(10, paths...)
-			reload(s)
+			load := func() { // as a Reloader would if the files were new each time
+				_, err := s.tables.Publish(b.Context(), func(next, _ *table) error {
+					return parseFiles(b.Context(), next, s.loader.parser, paths...)
+				})
+				if err != nil && !errors.Is(err, poolswap.ErrLimit) {
+					b.Error(err)
+				}
+			}
+			load()
 			stop, stopped := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(stopped)
@@ -81,7 +92,7 @@ func BenchmarkLookup(b *testing.B) {
 					case <-stop:
 						return
 					default:
-						reload(s)
+						load()
 					}
 				}
 			}()

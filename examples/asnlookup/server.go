@@ -18,6 +18,7 @@ const maxBatch = 1 << 20
 // server answers lookups over HTTP from the current table.
 type server struct {
 	tables  *poolswap.Container[table, *table]
+	status  http.Handler
 	metrics *metrics
 }
 
@@ -41,6 +42,7 @@ func (s *server) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /lookup", s.serveLookup)
 	mux.HandleFunc("POST /lookup", s.serveBatch)
+	mux.Handle("GET /status", s.status)
 	mux.Handle("GET /debug/vars", expvar.Handler())
 	return mux
 }

@@ -2,8 +2,11 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"fmt"
-	"log"
+	"io"
+	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -108,24 +111,43 @@ func (b *logBuffer) String() string {
 // that are not about it.
 func newTestService(maxShrink int, paths ...string) (*service, *logBuffer) {
 	logged := new(logBuffer)
-	return newService(paths, maxShrink, log.New(logged, "", 0)), logged
+	return newService(paths, 0, maxShrink, slog.New(slog.NewTextHandler(logged, nil))), logged
 }
 
 // loadedService is newTestService with the first table loaded.
 func loadedService(t *testing.T, maxShrink int, paths ...string) (*service, *logBuffer) {
 	t.Helper()
 	s, logged := newTestService(maxShrink, paths...)
-	if err := s.writer.reload(t.Context(), "start"); err != nil {
-		t.Fatal(err)
-	}
+	mustReload(t, s)
 	return s, logged
 }
 
-// parseText returns the table that the text makes.
-func parseText(t *testing.T, overlapOneIn int, text string) (*table, string, error) {
+func mustReload(t *testing.T, s *service) {
 	t.Helper()
-	path := tempTable(t, text)
-	tab, p := newTable(), newParser()
+	if err := s.reloader.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// parseFiles fills a table from files.
+func parseFiles(ctx context.Context, t *table, p *parser, paths ...string) error {
+	content, err := newFiles(paths).Fetch(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer content.Body.Close()
+	return p.read(t, content.Body, paths)
+}
+
+// parseText returns the table that the text makes, as a file of that path.
+func parseText(overlapOneIn int, text string) (t *table, path string, err error) {
+	t, path = newTable(), "table.csv"
+	p := newParser()
 	p.overlapOneIn = overlapOneIn
-	return tab, path, p.read(t.Context(), tab, []string{path})
+	return t, path, p.read(t, framed(text), []string{path})
+}
+
+// framed returns the Body of a file with that text.
+func framed(text string) io.Reader {
+	return io.MultiReader(bytes.NewReader(binary.BigEndian.AppendUint64(nil, uint64(len(text)))), strings.NewReader(text))
 }

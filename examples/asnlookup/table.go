@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"net/netip"
 	"sort"
-	"time"
 	"unsafe"
 
 	"github.com/poolswap/poolswap"
@@ -16,7 +15,7 @@ import (
 // size is filled without an allocation, and the garbage collector has nothing
 // to scan.
 //
-// Publish hands a table to the writer to fill. Once published it is read-only.
+// The Reloader has a table filled. Once published it is read-only.
 type table struct {
 	poolswap.Ref
 
@@ -24,8 +23,7 @@ type table struct {
 	systems []system // each number and name once
 	names   []byte   // the names, one after the other
 
-	loaded   time.Time // when it was read
-	overlaps int       // spans that were cut short because the next one begins inside them
+	overlaps int // spans that were cut short because the next one begins inside them
 }
 
 // address is an IP address in 16 bytes, IPv4 addresses in their IPv4-mapped
@@ -52,8 +50,7 @@ func newTable() *table { return new(table) }
 
 // reset empties the table and keeps its memory.
 func (t *table) reset() bool {
-	t.spans, t.systems, t.names = t.spans[:0], t.systems[:0], t.names[:0]
-	t.loaded, t.overlaps = time.Time{}, 0
+	t.spans, t.systems, t.names, t.overlaps = t.spans[:0], t.systems[:0], t.names[:0], 0
 	return true
 }
 

@@ -50,7 +50,6 @@ func randomRows(random *rand.Rand, n int, at netip.Addr) []oracleRow {
 func TestLookupFindsWhatALinearScanFinds(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	tab, p := newTable(), newParser() // the same for all rounds, as a recycled table is
-	path := tempTable(t, "")
 	for round := range 60 {
 		rows := randomRows(random, random.IntN(80), netip.MustParseAddr("10.0.255.128"))
 		rows = append(rows, randomRows(random, 1+random.IntN(80), netip.MustParseAddr("2001:db8::ffff:ffff:ffff:ff80"))...)
@@ -66,9 +65,8 @@ func TestLookupFindsWhatALinearScanFinds(t *testing.T) {
 		for _, row := range rows {
 			fmt.Fprintf(&text, "%v,%v,%d,\"%s\"\n", row.first, row.last, row.asn, strings.ReplaceAll(row.name, `"`, `""`))
 		}
-		replaceFile(t, path, text.String())
 		tab.reset()
-		if err := p.read(t.Context(), tab, []string{path}); err != nil {
+		if err := p.read(tab, framed(text.String()), []string{"table.csv"}); err != nil {
 			t.Fatal(err)
 		}
 
@@ -104,7 +102,7 @@ func TestLookupFindsWhatALinearScanFinds(t *testing.T) {
 }
 
 func TestLookupDoesNotAllocate(t *testing.T) {
-	tab, _, err := parseText(t, overlapOneIn, generationCSV(1))
+	tab, _, err := parseText(overlapOneIn, generationCSV(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,7 +115,7 @@ func TestLookupDoesNotAllocate(t *testing.T) {
 }
 
 func TestResetEmptiesATableAndKeepsItsMemory(t *testing.T) {
-	tab, _, err := parseText(t, 1, "10.0.0.0,10.0.2.255,1,x\n10.0.1.0,10.0.3.255,2,y\n2001::,2001:2::,1,x\n")
+	tab, _, err := parseText(1, "10.0.0.0,10.0.2.255,1,x\n10.0.1.0,10.0.3.255,2,y\n2001::,2001:2::,1,x\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +139,7 @@ func TestTheSampleIsATable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, _, err := parseText(t, overlapOneIn, string(text))
+	tab, _, err := parseText(overlapOneIn, string(text))
 	if err != nil {
 		t.Fatal(err)
 	}

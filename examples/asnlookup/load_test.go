@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"expvar"
 	"fmt"
 	"net/http"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -14,24 +16,26 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/reload"
 )
 
-// poll makes the writer poll a number of times.
-func poll(s *service, times int) {
-	for range times {
-		s.writer.poll(context.Background())
-	}
-}
+// tryReload reloads whatever the outcome.
+func tryReload(s *service) { _ = s.reloader.Reload(context.Background()) }
 
-// reload makes the writer reload whatever the outcome.
-func reload(s *service) { _ = s.writer.reload(context.Background(), "test") }
+// outcomes returns how many reloads had an outcome.
+func (s *service) outcomes(o reload.Outcome) int {
+	if n, ok := s.metrics.reloads.Get(string(o)).(*expvar.Int); ok {
+		return int(n.Value())
+	}
+	return 0
+}
 
 func TestReloadsSwapTwoTables(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
 	s, _ := loadedService(t, 100, path)
 	for generation := 2; generation < 12; generation++ {
 		replaceFile(t, path, generationCSV(generation))
-		reload(s)
+		tryReload(s)
 		if got := currentGeneration(t, s); got != generation {
 			t.Fatalf("the table is of generation %d, not %d", got, generation)
 		}
@@ -41,104 +45,78 @@ func TestReloadsSwapTwoTables(t *testing.T) {
 	}
 }
 
-func TestAChangedFileIsLoadedOnceItStaysTheSame(t *testing.T) {
+func TestAFileIsLoadedOnceForEachChange(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
 	s, _ := loadedService(t, 100, path)
-	poll(s, 3)
-	if got := s.metrics.reloads.Value(); got != 1 {
-		t.Fatalf("a file that does not change is loaded %d times", got)
+	poll := func(times int) {
+		for range times {
+			tryReload(s)
+		}
 	}
+	check := func(loads, failures, generation int) {
+		t.Helper()
+		if got := s.outcomes(reload.Loaded); got != loads {
+			t.Errorf("%d loads, want %d", got, loads)
+		}
+		if got := s.outcomes(reload.Failed); got != failures {
+			t.Errorf("%d failures, want %d", got, failures)
+		}
+		if got := currentGeneration(t, s); got != generation {
+			t.Errorf("the table is of generation %d, not %d", got, generation)
+		}
+	}
+	poll(3)
+	check(1, 0, 1)
 	replaceFile(t, path, generationCSV(2))
-	poll(s, 1)
-	if got := currentGeneration(t, s); got != 1 {
-		t.Error("a change is taken up at the first poll")
-	}
-	replaceFile(t, path, generationCSV(3))
-	poll(s, 1)
-	if got := currentGeneration(t, s); got != 1 {
-		t.Error("a file that changed again is taken up at the next poll")
-	}
-	poll(s, 1)
-	if got := currentGeneration(t, s); got != 3 {
-		t.Errorf("the table is of generation %d, not 3", got)
-	}
+	poll(3)
+	check(2, 0, 2)
 	replaceFile(t, path, "broken\n")
-	poll(s, 5)
-	if got := s.metrics.reloadsFailed.Value(); got != 1 {
-		t.Errorf("a broken file is tried %d times at five polls", got)
-	}
+	poll(5)
+	check(2, 1, 2)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	poll(s, 5)
-	if got := s.metrics.reloadsFailed.Value(); got != 2 {
-		t.Errorf("a broken file and then a missing one are tried %d times", got)
-	}
+	poll(1)
+	check(2, 2, 2)
 	replaceFile(t, path, generationCSV(4))
-	poll(s, 2)
-	if got := currentGeneration(t, s); got != 4 {
-		t.Errorf("the table is of generation %d, not 4", got)
-	}
+	poll(2)
+	check(3, 2, 4)
 }
 
-// setTime gives a file the modification time of another one.
-func setTime(t *testing.T, path string, like os.FileInfo) os.FileInfo {
-	t.Helper()
-	if err := os.Chtimes(path, time.Time{}, like.ModTime()); err != nil {
-		t.Fatal(err)
-	}
-	return stat(t, path)
-}
-
-func stat(t *testing.T, path string) os.FileInfo {
-	t.Helper()
-	info, err := os.Stat(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return info
-}
-
+// TestAnotherFileOfTheSameSizeAndTimeIsAChange: package archives give all
+// releases one date.
 func TestAnotherFileOfTheSameSizeAndTimeIsAChange(t *testing.T) {
-	path := tempTable(t, generationCSV(1))
-	s, _ := loadedService(t, 100, path)
-	poll(s, 1)
-	before := stat(t, path)
-	if err := os.Link(path, path+".old"); err != nil { // so that the new file cannot get the inode
-		t.Fatal(err)
-	}
-	replaceFile(t, path, generationCSV(4))
-	after := setTime(t, path, before)
-	if after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
-		t.Fatal("the files differ in size or time")
-	}
-	poll(s, 2)
-	if got := currentGeneration(t, s); got != 4 {
-		t.Errorf("the table is of generation %d, not 4", got)
-	}
-}
-
-func TestAFileRewrittenInPlaceWithItsSizeAndTimeIsAChange(t *testing.T) {
-	path := tempTable(t, generationCSV(1))
-	before := stat(t, path)
-	if changeTime(before) == 0 {
-		t.Skip("the platform does not tell when an inode changed")
-	}
-	s, _ := loadedService(t, 100, path)
-	poll(s, 1)
-	after := before
-	for changeTime(after) == changeTime(before) { // the clock of the file system may be coarse
-		if err := os.WriteFile(path, []byte(generationCSV(4)), 0o666); err != nil {
-			t.Fatal(err)
-		}
-		after = setTime(t, path, before)
-	}
-	if !os.SameFile(before, after) || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
-		t.Fatal("the files differ in identity, size or time")
-	}
-	poll(s, 2)
-	if got := currentGeneration(t, s); got != 4 {
-		t.Errorf("the table is of generation %d, not 4", got)
+	for name, replace := range map[string]func(path, text string) error{
+		"moved over it": func(path, text string) error {
+			if err := os.Link(path, path+".old"); err != nil { // so that the new file cannot get the inode
+				return err
+			}
+			return errors.Join(os.WriteFile(path+".new", []byte(text), 0o666), os.Rename(path+".new", path))
+		},
+		"written over it": func(path, text string) error { return os.WriteFile(path, []byte(text), 0o666) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "written over it" && runtime.GOOS == "windows" {
+				t.Skip("the platform does not tell when a file changed")
+			}
+			path := tempTable(t, generationCSV(1))
+			s, _ := loadedService(t, 100, path)
+			before, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(replace(path, generationCSV(4)), os.Chtimes(path, time.Time{}, before.ModTime())); err != nil {
+				t.Fatal(err)
+			}
+			after, err := os.Stat(path)
+			if err != nil || after.Size() != before.Size() || !after.ModTime().Equal(before.ModTime()) {
+				t.Fatalf("the files differ in size or time, %v", err)
+			}
+			mustReload(t, s)
+			if got := currentGeneration(t, s); got != 4 {
+				t.Errorf("the table is of generation %d, not 4", got)
+			}
+		})
 	}
 }
 
@@ -158,7 +136,7 @@ func TestATableThatShrankTooMuchIsRefused(t *testing.T) {
 		{4499, 5000},
 	} {
 		replaceFile(t, path, rows(step.rows))
-		poll(s, 2)
+		tryReload(s)
 		if got := ranges(); got != step.served {
 			t.Errorf("after a file of %d rows the table has %d ranges, not %d", step.rows, got, step.served)
 		}
@@ -166,9 +144,9 @@ func TestATableThatShrankTooMuchIsRefused(t *testing.T) {
 	if says := "10 ranges after 1000, more than 10 % fewer"; !strings.Contains(logged.String(), says) {
 		t.Errorf("the log does not say %q:\n%s", says, logged)
 	}
-	s.writer.maxShrink = 100
+	s.loader.maxShrink = 100
 	replaceFile(t, path, rows(1))
-	reload(s)
+	tryReload(s)
 	if got := ranges(); got != 1 {
 		t.Errorf("with -max-shrink 100 the table has %d ranges, not 1", got)
 	}
@@ -179,14 +157,14 @@ func TestABrokenFileKeepsTheOldTableAndLosesNothing(t *testing.T) {
 	s, logged := loadedService(t, 100, path)
 	for i, broken := range brokenTables {
 		replaceFile(t, path, broken.text)
-		reload(s)
+		tryReload(s)
 		if got := currentGeneration(t, s); got != 1 {
 			t.Fatalf("%s: the table is of generation %d", broken.name, got)
 		}
 		if where := fmt.Sprintf("%s:%d: ", path, broken.line); !strings.Contains(logged.String(), where) {
 			t.Errorf("%s: the log does not say %q", broken.name, where)
 		}
-		if got := s.metrics.reloadsFailed.Value(); got != int64(i+1) {
+		if got := s.outcomes(reload.Failed); got != i+1 {
 			t.Errorf("%s: %d failed reloads are counted, not %d", broken.name, got, i+1)
 		}
 	}
@@ -195,35 +173,42 @@ func TestABrokenFileKeepsTheOldTableAndLosesNothing(t *testing.T) {
 	}
 }
 
-func TestTheLastErrorIsClearedBySuccess(t *testing.T) {
+func TestTheStatusTellsOfTheLastFailureUntilASuccess(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
 	s, _ := loadedService(t, 100, path)
-	vars := func() (v struct{ LastReloadError, LastReloadSuccess string }) {
-		if err := json.Unmarshal([]byte(s.metrics.vars(s.pool, s.tables).String()), &v); err != nil {
+	type status struct {
+		State, Error, Loaded string
+		Failures             int
+		Version              uint64
+	}
+	ask := func() (v status) {
+		if err := json.Unmarshal(do(s, http.MethodGet, "/status?format=json", "").Body.Bytes(), &v); err != nil {
 			t.Fatal(err)
 		}
 		return v
 	}
-	first := vars()
-	if _, err := time.Parse(time.RFC3339, first.LastReloadSuccess); err != nil || first.LastReloadError != "" {
+	first := ask()
+	if _, err := time.Parse(time.RFC3339, first.Loaded); err != nil || first.State != "fresh" || first.Error != "" || first.Failures != 0 {
 		t.Errorf("after the first load: %+v, %v", first, err)
 	}
 	replaceFile(t, path, "broken\n")
-	reload(s)
-	if failed := vars(); !strings.HasPrefix(failed.LastReloadError, path+":1: ") || failed.LastReloadSuccess != first.LastReloadSuccess {
+	tryReload(s)
+	if failed := ask(); failed.State != "stale" || !strings.Contains(failed.Error, path+":1: ") || failed.Failures != 1 || failed.Loaded != first.Loaded {
 		t.Errorf("after a failure: %+v", failed)
 	}
-	replaceFile(t, path, "192.0.2.0,192.0.2.255,1,x\n")
-	s.writer.maxShrink = 10
-	reload(s)
-	if refused := vars(); !strings.HasPrefix(refused.LastReloadError, "1 range after 700, more than 10 % fewer") || refused.LastReloadSuccess != first.LastReloadSuccess || currentGeneration(t, s) != 1 {
-		t.Errorf("after a table that shrank: %+v, version %d", refused, s.tables.Version())
+	if page := do(s, http.MethodGet, "/status", "").Body.String(); !strings.Contains(page, path+":1: ") || !strings.Contains(page, "What was good before stays.") {
+		t.Errorf("the page does not tell of the failure:\n%s", page)
 	}
-	s.writer.maxShrink = 100
-	s.metrics.lastSuccess.Set("")
+	replaceFile(t, path, "192.0.2.0,192.0.2.255,1,x\n")
+	s.loader.maxShrink = 10
+	tryReload(s)
+	if refused := ask(); !strings.Contains(refused.Error, "1 range after 700, more than 10 % fewer") || refused.Failures != 2 || refused.Loaded != first.Loaded || currentGeneration(t, s) != 1 {
+		t.Errorf("after a table that shrank: %+v", refused)
+	}
+	s.loader.maxShrink = 100
 	replaceFile(t, path, generationCSV(2))
-	reload(s)
-	if good := vars(); good.LastReloadError != "" || good.LastReloadSuccess == "" {
+	tryReload(s)
+	if good := ask(); good.State != "fresh" || good.Failures != 0 || good.Version != 2 || good.Loaded == first.Loaded {
 		t.Errorf("after a success: %+v", good)
 	}
 }
@@ -231,14 +216,11 @@ func TestTheLastErrorIsClearedBySuccess(t *testing.T) {
 func TestTheLogCountsInEnglish(t *testing.T) {
 	path := tempTable(t, "10.0.0.0,10.0.2.255,1,x\n10.0.1.0,10.0.3.255,1,x\n")
 	s, logged := newTestService(100, path)
-	s.writer.parser.overlapOneIn = 1
-	reload(s)
+	s.loader.parser.overlapOneIn = 1
+	mustReload(t, s)
 	replaceFile(t, path, "10.0.0.0,10.0.2.255,1,x\n10.0.1.0,10.0.3.255,1,x\n10.0.3.0,10.0.4.0,2,x\n")
-	reload(s)
-	for _, line := range []string{
-		"version 1 with 2 ranges of 1 system, ", "\n1 overlapping range cut short; the first: " + path + ":2: ",
-		"version 2 with 3 ranges of 2 systems, ", "\n2 overlapping ranges cut short; the first: " + path + ":2: ",
-	} {
+	mustReload(t, s)
+	for _, line := range []string{`"1 overlapping range cut short" first="` + path + ":2: ", `"2 overlapping ranges cut short" first="` + path + ":2: "} {
 		if !strings.Contains(logged.String(), line) {
 			t.Errorf("the log does not say %q:\n%s", line, logged)
 		}
@@ -248,34 +230,37 @@ func TestTheLogCountsInEnglish(t *testing.T) {
 func TestIfReadersHoldEveryTableTheNextPollTriesAgain(t *testing.T) {
 	path := tempTable(t, generationCSV(1))
 	synctest.Test(t, func(t *testing.T) { // no reader releases, so the clock goes on to limitTime
-		s, logged := loadedService(t, 100, path)
+		s, logged := newTestService(100, path)
 		var held []*table
 		for range maxTables {
+			mustReload(t, s)
 			held = append(held, s.tables.Acquire())
-			if err := s.writer.reload(t.Context(), "test"); len(held) < maxTables && err != nil {
-				t.Fatal(err)
-			} else if len(held) == maxTables && !errors.Is(err, poolswap.ErrLimit) {
-				t.Fatalf("with %d tables held: %v", len(held), err)
-			}
+			replaceFile(t, path, generationCSV(len(held)+1))
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- s.reloader.Run(ctx) }()
+		time.Sleep(2 * limitTime)
+		if status := s.reloader.Status(); !errors.Is(status.Err, poolswap.ErrLimit) || status.Held() == nil || status.Refused != "" || status.Version != maxTables {
+			t.Errorf("with %d tables held the status is %+v", len(held), status)
 		}
 		if says := "still held: 3 (references: 3, versions: [1 2 3], "; !strings.Contains(logged.String(), says) {
 			t.Errorf("the log does not say %q:\n%s", says, logged)
 		}
-		replaceFile(t, path, generationCSV(2))
-		poll(s, 1)
-		if err := s.writer.reload(t.Context(), "test"); !errors.Is(err, poolswap.ErrLimit) {
-			t.Fatal(err)
-		}
-		for _, tab := range held {
-			if got := checkGeneration(t, tab); got != 1 {
-				t.Errorf("a table that is held is of generation %d", got)
+		for i, tab := range held {
+			if got := checkGeneration(t, tab); got != i+1 {
+				t.Errorf("the table that is held as version %d is of generation %d", i+1, got)
 			}
 			s.tables.Release(tab)
 		}
-		poll(s, 1)
-		if got := currentGeneration(t, s); got != 2 {
+		if _, err := s.tables.Wait(t.Context(), maxTables); err != nil {
+			t.Fatal(err)
+		}
+		if got := currentGeneration(t, s); got != maxTables+1 {
 			t.Errorf("after the releases the table is of generation %d", got)
 		}
+		stop()
+		<-ended
 		if err := s.pool.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -289,15 +274,16 @@ func TestAReloadWaitsForAReaderAtTheLimit(t *testing.T) {
 		s, _ := loadedService(t, 100, path)
 		held := []*table{s.tables.Acquire()}
 		for range maxTables - 1 {
-			reload(s)
+			replaceFile(t, path, generationCSV(len(held)+1))
+			mustReload(t, s)
 			held = append(held, s.tables.Acquire())
 		}
-		replaceFile(t, path, generationCSV(2))
+		replaceFile(t, path, generationCSV(maxTables+1))
 		go func() {
 			time.Sleep(limitTime / 2)
 			s.tables.Release(held[0])
 		}()
-		if err := s.writer.reload(t.Context(), "test"); err != nil || currentGeneration(t, s) != 2 {
+		if err := s.reloader.Reload(t.Context()); err != nil || currentGeneration(t, s) != maxTables+1 {
 			t.Errorf("the reload returns %v; the table is of version %d", err, s.tables.Version())
 		}
 		for _, tab := range held[1:] {
@@ -322,8 +308,8 @@ func TestAPublishThatPanicsDoesNotReleaseTheNewTable(t *testing.T) {
 		return tab.reset()
 	})
 	s.tables = poolswap.NewEmptyContainer(s.pool)
-	s.writer.tables = s.tables
-	reload(s)
+	s.reloader = reload.New(s.tables, newFiles(s.loader.paths), s.loader.load, reload.Options{Logger: s.log})
+	tryReload(s)
 	replaceFile(t, path, generationCSV(2))
 	func() {
 		defer func() {
@@ -332,7 +318,7 @@ func TestAPublishThatPanicsDoesNotReleaseTheNewTable(t *testing.T) {
 			}
 		}()
 		resetPanics = true
-		reload(s)
+		tryReload(s)
 	}()
 	resetPanics = false
 	held := s.tables.Acquire()
@@ -340,9 +326,10 @@ func TestAPublishThatPanicsDoesNotReleaseTheNewTable(t *testing.T) {
 	if got := s.pool.Refs(held); got != 1 {
 		t.Errorf("%d references to the new table are counted, not 1", got)
 	}
-	replaceFile(t, path, generationCSV(3))
-	reload(s)
-	reload(s)
+	for generation := 3; generation < 6; generation++ {
+		replaceFile(t, path, generationCSV(generation))
+		mustReload(t, s)
+	}
 	if got := checkGeneration(t, held); got != 2 {
 		t.Errorf("the table that is held is of generation %d, not 2", got)
 	}
@@ -392,28 +379,24 @@ func TestReadersNeverSeeAMixedTable(t *testing.T) {
 			text += "broken\n"
 		}
 		replaceFile(t, path, text)
-		if generation%2 == 0 {
-			reload(s)
-		} else {
-			poll(s, 2)
-		}
+		tryReload(s)
 	}
 	close(done)
 	readers.Wait()
 	loop.Close()
 
 	atLimit := strings.Count(logged.String(), poolswap.ErrLimit.Error()) // readers that lost their processors held every table
-	if got := int(s.metrics.reloadsFailed.Value()) - atLimit; got > broken || got < broken-atLimit {
+	if got := s.outcomes(reload.Failed) - atLimit; got > broken || got < broken-atLimit {
 		t.Errorf("%d reloads failed because of the file, not %d", got, broken)
 	}
-	if s.metrics.reloads.Value() < generations/2 {
-		t.Errorf("only %d swaps: the test does not test much", s.metrics.reloads.Value())
+	if swaps := s.outcomes(reload.Loaded); swaps < generations/2 {
+		t.Errorf("only %d swaps: the test does not test much", swaps)
 	}
 	if stats := s.pool.Stats(); s.refs() != 0 || stats.Retired != 0 {
 		t.Errorf("references are left: %+v", stats)
 	}
 	replaceFile(t, path, generationCSV(generations+1))
-	reload(s)
+	tryReload(s)
 	if got := currentGeneration(t, s); got != generations+1 {
 		t.Errorf("the last table is of generation %d", got)
 	}
@@ -422,13 +405,23 @@ func TestReadersNeverSeeAMixedTable(t *testing.T) {
 // TestAWarmReloadDoesNotAllocateForRows: opening the file takes some small
 // allocations; 20,000 rows must not add any.
 func TestAWarmReloadDoesNotAllocateForRows(t *testing.T) {
-	const limit = 64
-	s, _ := loadedService(t, 100, tempTable(t, rows(20_000)))
-	for range 3 {
-		reload(s)
+	const limit = 100
+	path := tempTable(t, rows(20_000))
+	s, _ := loadedService(t, 100, path)
+	loads := 0
+	again := func() {
+		loads++
+		if err := os.Chtimes(path, time.Time{}, time.Unix(int64(loads), 0)); err != nil { // so that it is read again
+			t.Fatal(err)
+		}
+		mustReload(t, s)
 	}
-	if n := testing.AllocsPerRun(5, func() { reload(s) }); n > limit {
+	again()
+	if n := testing.AllocsPerRun(5, again); n > limit {
 		t.Errorf("a reload allocates %v times, more than %d", n, limit)
+	}
+	if got := s.outcomes(reload.Unchanged); got != loads {
+		t.Errorf("the table was read %d times, not %d", got, loads)
 	}
 	if got := s.pool.Stats().Created; got != 2 {
 		t.Errorf("%d tables were made, not 2", got)

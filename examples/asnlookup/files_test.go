@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
+)
+
+// oneFile is what a file of a table is read from.
+type oneFile struct{ path string }
+
+func (o oneFile) Put(t testing.TB, content []byte) {
+	if err := os.WriteFile(o.path+".new", content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(o.path+".new", o.path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (o oneFile) Remove(t testing.TB) {
+	if err := os.Remove(o.path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unframed is files without the lengths, for a suite that expects the bytes that
+// it put.
+type unframed struct{ *files }
+
+func (u unframed) Fetch(ctx context.Context, have string) (*reload.Content, error) {
+	content, err := u.files.Fetch(ctx, have)
+	if err != nil {
+		return nil, err
+	}
+	first, body := int64(2*lengthSize), content.Body // of an empty file and of the one that is put
+	if _, err := io.CopyN(io.Discard, body, first); err != nil {
+		return nil, errors.Join(err, body.Close())
+	}
+	content.Size -= first
+	return content, nil
+}
+
+func TestFilesAreASource(t *testing.T) {
+	reloadtest.TestSource(t, func(t *testing.T) (reload.Source, reloadtest.Origin) {
+		path := filepath.Join(t.TempDir(), "table.csv")
+		return unframed{newFiles([]string{tempTable(t, ""), path})}, oneFile{path}
+	})
+}
+
+func TestAChangeOfEitherFileIsAChangeOfTheTable(t *testing.T) {
+	first, second := tempTable(t, "1.0.0.0,1.0.0.9,1,x\n"), tempTable(t, "2.0.0.0,2.0.0.9,1,x\n")
+	s, _ := loadedService(t, 100, first, second)
+	replaceFile(t, second, "2.0.0.0,2.0.0.9,2,x\n")
+	mustReload(t, s)
+	replaceFile(t, first, "1.0.0.0,1.0.0.9,3,x\n")
+	mustReload(t, s)
+	for ip, want := range map[string]string{"1.0.0.1": `"asn":3,`, "2.0.0.1": `"asn":2,`} {
+		if w := do(s, "GET", "/lookup?ip="+ip, ""); !strings.Contains(w.Body.String(), want) || !strings.Contains(w.Body.String(), `"version":3}`) {
+			t.Errorf("%s: %s, want %s", ip, w.Body, want)
+		}
+	}
+	replaceFile(t, second, "2.0.0.0,2.0.0.9,2,x\n3.0.0.0\n")
+	if err := s.reloader.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), second+":2: ") {
+		t.Errorf("of the second file's second line: %v", err)
+	}
+	replaceFile(t, second, "")
+	if err := s.reloader.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), second+":1: the file is empty") {
+		t.Errorf("of a second file without content: %v", err)
+	}
+	replaceFile(t, second, "2.0.0.0,2.0.0.9,2,x\n")
+	replaceFile(t, first, "1.0.0.0,1.0.0.9,3,x") // the rest of the row is not in the second file
+	if err := s.reloader.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), first+":1: the last line does not end in a newline") {
+		t.Errorf("of a first file that is cut short: %v", err)
+	}
+}
+
+func TestFilesThatCannotBeTablesAreRefused(t *testing.T) {
+	big := filepath.Join(t.TempDir(), "big.csv")
+	file, err := os.Create(big)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if err := file.Truncate(maxBytes + 1); err != nil {
+		t.Skip(err)
+	}
+	for path, says := range map[string]string{
+		big:                     "larger than Options.MaxBytes",
+		t.TempDir():             "is no regular file",
+		"/no/such/table.csv":    "/no/such/table.csv: no such file or directory",
+		tempTable(t, "") + "/x": "not a directory",
+	} {
+		s, _ := newTestService(100, path)
+		if err := s.reloader.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
+
+// countdown is a context that ends at a given call of Err.
+type countdown struct {
+	context.Context
+	calls atomic.Int64
+}
+
+func endsAfter(calls int64) *countdown {
+	ctx := &countdown{Context: context.Background()}
+	ctx.calls.Store(calls)
+	return ctx
+}
+
+func (c *countdown) Err() error {
+	if c.calls.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+func TestReadingEndsWithItsContext(t *testing.T) {
+	path := tempTable(t, rows(20_000)) // several buffers long
+	for calls := int64(0); ; calls++ {
+		tab := newTable()
+		err := parseFiles(endsAfter(calls), tab, newParser(), path)
+		if errors.Is(err, context.Canceled) && len(tab.spans) == 0 {
+			continue
+		}
+		if !errors.Is(err, context.Canceled) || len(tab.spans) == 20_000 {
+			t.Errorf("with a context that ends in the middle %d ranges are read, %v", len(tab.spans), err)
+		}
+		break
+	}
+}

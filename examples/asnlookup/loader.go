@@ -1,0 +1,44 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/poolswap/poolswap/reload"
+)
+
+// loader makes tables of what files has. One load runs at a time.
+type loader struct {
+	paths     []string
+	maxShrink int // percent of the ranges that the next table may lack
+	parser    *parser
+	log       *slog.Logger
+}
+
+// load fills next. It refuses a table that is broken, or much smaller than
+// current: the Reloader then keeps what is current, and gives next back.
+func (l *loader) load(_ context.Context, next, current *table, content *reload.Content) error {
+	if err := l.parser.read(next, content.Body, l.paths); err != nil {
+		return err
+	}
+	if current != nil {
+		was := len(current.spans)
+		if len(next.spans) < was-was*l.maxShrink/100 {
+			return fmt.Errorf("%s after %d, more than %d %% fewer: was the file cut short? (-max-shrink 100 accepts it)",
+				count(len(next.spans), "range"), was, l.maxShrink)
+		}
+	}
+	if next.overlaps > 0 {
+		l.log.Warn(count(next.overlaps, "overlapping range")+" cut short", "first", l.parser.overlap)
+	}
+	return nil
+}
+
+// count says how many there are of a thing.
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
