@@ -39,6 +39,7 @@ func (f *files) Fetch(ctx context.Context, have string) (_ *reload.Content, err 
 			body.Close()
 		}
 	}()
+	var revisions []string
 	var parts []io.Reader
 	for _, source := range f.sources {
 		content, err := source.Fetch(ctx, "")
@@ -48,12 +49,13 @@ func (f *files) Fetch(ctx context.Context, have string) (_ *reload.Content, err 
 		body.closers = append(body.closers, content.Body)
 		length := binary.BigEndian.AppendUint64(nil, uint64(content.Size))
 		parts = append(parts, bytes.NewReader(length), content.Body)
-		all.Revision += content.Revision + " "
+		revisions = append(revisions, content.Revision)
 		all.Size += lengthSize + content.Size
 		if content.Modified.After(all.Modified) {
 			all.Modified = content.Modified
 		}
 	}
+	all.Revision = strings.Join(revisions, " ")
 	if all.Revision == have {
 		return nil, reload.ErrNotModified
 	}

@@ -4,23 +4,21 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"log"
-	"os"
 
 	"github.com/oschwald/maxminddb-golang/v2"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/reload"
 )
 
 // database is a database file that is mapped into memory. The pool's factory
-// takes no arguments, so it makes a database without a file; the writer opens
-// one into it, and Discard closes it.
+// takes no arguments, so it makes a database without a file; load maps one into
+// it, and Discard unmaps it.
 type database struct {
 	poolswap.Ref
-	reader *maxminddb.Reader // nil if no file is open
-	file   fs.FileInfo
+	file   *mapping // nil if no file is mapped
+	reader *maxminddb.Reader
 }
 
 // newPool returns a pool that keeps nothing: what is left of a database without
@@ -36,19 +34,19 @@ func newPool() *poolswap.Pool[database, *database] {
 		})
 }
 
-// open maps the file and checks all of it, until ctx ends. After an error
-// Discard closes what is open.
-func (d *database) open(ctx context.Context, path string) (err error) {
-	if d.file, err = os.Stat(path); err != nil {
+// load maps the file that was opened, whatever its name stands for by now, and
+// checks all of it. After an error Discard unmaps it.
+func load(ctx context.Context, next, _ *database, content *reload.Content) (err error) {
+	if content.Size == 0 {
+		return errors.New("the file is empty")
+	}
+	if next.file, err = mapFile(content.File, content.Size); err != nil {
 		return err
 	}
-	if d.reader, err = maxminddb.Open(path); err == nil {
-		err = verify(ctx, d.reader)
+	if next.reader, err = maxminddb.OpenBytes(next.file.bytes); err != nil {
+		return err
 	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return nil
+	return verify(ctx, next.reader)
 }
 
 // verify walks the whole tree and decodes every record once. Reader.Verify
@@ -71,21 +69,18 @@ func verify(ctx context.Context, reader *maxminddb.Reader) error {
 	return nil
 }
 
-// closeReader is a variable for the tests, which count.
-var closeReader = (*maxminddb.Reader).Close
+// mapping is a file in memory.
+type mapping struct{ bytes []byte }
 
-// close unmaps the file, if open came so far.
+// closeMapping is a variable for the tests, which count.
+var closeMapping = (*mapping).close
+
+// close unmaps the file, if load came so far.
 func (d *database) close() {
-	if d.reader == nil {
+	if d.file == nil {
 		return
 	}
-	if err := closeReader(d.reader); err != nil {
+	if err := closeMapping(d.file); err != nil {
 		log.Print(err)
 	}
-}
-
-// unchanged reports whether the file is the one that was opened. As long as it
-// is mapped no other file can have its inode.
-func unchanged(a, b fs.FileInfo) bool {
-	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log"
 	"net/http"
 	"net/http/httptest"
@@ -14,18 +16,19 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"github.com/oschwald/maxminddb-golang/v2"
+	"github.com/poolswap/poolswap/reload"
 )
 
 // use is what is known of one mapping.
 type use struct{ held, closed atomic.Int64 }
 
 // mappings watches how mappings are closed.
-type mappings struct{ uses sync.Map } // *maxminddb.Reader to *use
+type mappings struct{ uses sync.Map } // *mapping to *use
 
-func (m *mappings) of(r *maxminddb.Reader) *use {
+func (m *mappings) of(r *mapping) *use {
 	u, _ := m.uses.LoadOrStore(r, new(use)) // a key is never collected, so no two have one address
 	return u.(*use)
 }
@@ -33,8 +36,8 @@ func (m *mappings) of(r *maxminddb.Reader) *use {
 // watchMappings fails the test if a mapping is closed while it is held.
 func watchMappings(t *testing.T) *mappings {
 	m := new(mappings)
-	original := closeReader
-	closeReader = func(r *maxminddb.Reader) error {
+	original := closeMapping
+	closeMapping = func(r *mapping) error {
 		u := m.of(r)
 		u.closed.Add(1)
 		if held := u.held.Load(); held != 0 {
@@ -42,7 +45,7 @@ func watchMappings(t *testing.T) *mappings {
 		}
 		return original(r)
 	}
-	t.Cleanup(func() { closeReader = original })
+	t.Cleanup(func() { closeMapping = original })
 	return m
 }
 
@@ -61,11 +64,17 @@ func (m *mappings) check(t *testing.T, n int) {
 	}
 }
 
+// poll is short, so that tests that run a service need not wait.
+const poll = 10 * time.Millisecond
+
+// path returns the name of the file that the service looks at.
+func (s *service) path() string { return s.reloader.Status().Source }
+
 func loaded(t *testing.T, content []byte) *service {
 	t.Helper()
 	log.SetOutput(io.Discard)
-	s := newService(tempDB(t, content))
-	if err := s.reload(t.Context()); err != nil {
+	s := newService(tempDB(t, content), poll)
+	if err := s.reloader.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -114,25 +123,25 @@ func TestABrokenFileDoesNotGoLiveAndStaysOpenNowhere(t *testing.T) {
 	s := loaded(t, generation(1))
 	opened := 1
 	for name, content := range brokenDBs() {
-		replaceFile(t, s.path, content)
-		if err := s.reload(t.Context()); err == nil || !strings.HasPrefix(err.Error(), s.path+": ") {
+		replaceFile(t, s.path(), content)
+		if err := s.reloader.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), s.path()+": revision ") {
 			t.Errorf("%s: the error is %v", name, err)
 		}
-		if strings.HasPrefix(name, "opened, ") {
+		if len(content) > 0 {
 			opened++
 		}
 	}
 	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `"version":1,`) {
 		t.Errorf("%d %s", status, body)
 	}
-	if err := os.Remove(s.path); err != nil {
+	if err := os.Remove(s.path()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.reload(t.Context()); !os.IsNotExist(err) {
+	if err := s.reloader.Reload(t.Context()); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of a missing file: %v", err)
 	}
-	replaceFile(t, s.path, generation(2))
-	if err := s.reload(t.Context()); err != nil {
+	replaceFile(t, s.path(), generation(2))
+	if err := s.reloader.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `{"country_code":"G2"},"version":2,`) {
@@ -146,13 +155,32 @@ func TestABrokenFileDoesNotGoLiveAndStaysOpenNowhere(t *testing.T) {
 	}
 }
 
+// TestTheFileThatWasOpenedIsMapped although its name stands for another one when
+// load begins.
+func TestTheFileThatWasOpenedIsMapped(t *testing.T) {
+	path := tempDB(t, generation(1))
+	content, err := reload.File(path).Fetch(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaceFile(t, path, generation(2))
+	db := new(database)
+	defer db.close()
+	if err := errors.Join(load(t.Context(), db, nil, content), content.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if built := db.reader.Metadata.BuildTime().Unix(); built != 1 {
+		t.Errorf("the database that is mapped is of generation %d, not 1", built)
+	}
+}
+
 // TestAnAnswerHasTheVersionOfTheDatabaseItCameFrom: not that of the one that
 // became current while the answer was looked up.
 func TestAnAnswerHasTheVersionOfTheDatabaseItCameFrom(t *testing.T) {
 	s := loaded(t, generation(1))
 	old := s.dbs.Acquire()
-	replaceFile(t, s.path, generation(2))
-	if err := s.reload(t.Context()); err != nil {
+	replaceFile(t, s.path(), generation(2))
+	if err := s.reloader.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	ip := netip.MustParseAddr("192.0.2.1")
@@ -169,6 +197,10 @@ func TestAnAnswerHasTheVersionOfTheDatabaseItCameFrom(t *testing.T) {
 // TestEachMappingIsClosedOnceAndNotUnderAReader replaces the database many
 // times under readers of each kind.
 func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
+	synctest.Test(t, replaceOften) // whose clock is behind the files: no load waits for a file to rest
+}
+
+func replaceOften(t *testing.T) {
 	closed := watchMappings(t)
 	s := loaded(t, generation(1))
 	done := make(chan struct{})
@@ -190,7 +222,7 @@ func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
 		})
 	}
 	read := func(db *database) int {
-		u := closed.of(db.reader)
+		u := closed.of(db.file)
 		u.held.Add(1)
 		defer u.held.Add(-1)
 		version := s.dbs.VersionOf(db)
@@ -228,20 +260,20 @@ func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
 
 	const replacements = 300
 	for n := 2; n <= replacements; n++ {
-		replaceFile(t, s.path, generation(n))
-		if err := s.reload(t.Context()); err != nil {
+		replaceFile(t, s.path(), generation(n))
+		if err := s.reloader.Reload(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	close(done)
 	readers.Wait()
 	loop.Close()
-	if n := mapped(t, s.path); n < 1 {
+	if n := mapped(t, s.path()); n < 1 {
 		t.Errorf("the current file is mapped %d times", n)
 	}
 	s.close(t)
 	closed.check(t, replacements)
-	if n := mapped(t, s.path); n > 0 {
+	if n := mapped(t, s.path()); n > 0 {
 		t.Errorf("the file is still mapped %d times", n)
 	}
 	if stats := s.pool.Stats(); stats.Live != 0 || stats.Lost != 0 {
@@ -266,26 +298,26 @@ func mapped(t *testing.T, path string) int {
 func TestAPublishThatPanicsDoesNotUnmapTheNewFile(t *testing.T) {
 	closed := watchMappings(t)
 	s := loaded(t, generation(1))
-	replaceFile(t, s.path, generation(2))
+	replaceFile(t, s.path(), generation(2))
 	func() {
-		working := closeReader
+		working := closeMapping
 		defer func() {
-			closeReader = working
+			closeMapping = working
 			if recover() == nil {
 				t.Error("Publish does not panic: the test tests nothing")
 			}
 		}()
-		closeReader = func(*maxminddb.Reader) error { panic("close") }
-		_ = s.reload(t.Context())
+		closeMapping = func(*mapping) error { panic("close") }
+		_ = s.reloader.Reload(t.Context())
 	}()
 	held := s.dbs.Acquire()
-	use := closed.of(held.reader)
+	use := closed.of(held.file)
 	use.held.Add(1)
 	if n := s.pool.Refs(held); n != 1 {
 		t.Errorf("%d references to the new database are counted, not 1", n)
 	}
-	replaceFile(t, s.path, generation(3))
-	if err := s.reload(t.Context()); err != nil || s.dbs.VersionOf(held) != 2 || use.closed.Load() != 0 {
+	replaceFile(t, s.path(), generation(3))
+	if err := s.reloader.Reload(t.Context()); err != nil || s.dbs.VersionOf(held) != 2 || use.closed.Load() != 0 {
 		t.Errorf("%v; the database that is held is of version %d and was closed %d times", err, s.dbs.VersionOf(held), use.closed.Load())
 	}
 	use.held.Add(-1)
@@ -318,12 +350,12 @@ func TestRealDatabase(t *testing.T) {
 	if found == 0 {
 		t.Error("it knows none of four well-known addresses")
 	}
-	replaceFile(t, s.path, content[:len(content)/2])
-	if err := s.reload(t.Context()); err == nil {
+	replaceFile(t, s.path(), content[:len(content)/2])
+	if err := s.reloader.Reload(t.Context()); err == nil {
 		t.Error("half of it goes live")
 	}
-	replaceFile(t, s.path, content)
-	if err := s.reload(t.Context()); err != nil {
+	replaceFile(t, s.path(), content)
+	if err := s.reloader.Reload(t.Context()); err != nil {
 		t.Error(err)
 	}
 	s.close(t)

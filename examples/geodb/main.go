@@ -22,13 +22,13 @@ func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "serve HTTP at this `address`")
 	poll := flag.Duration("poll", 5*time.Second, "look for a new file at this `interval`")
 	flag.Parse()
-	if *path == "" || flag.NArg() > 0 {
+	if *path == "" || *poll <= 0 || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := newService(*path).run(ctx, *addr, time.Tick(*poll)); err != nil {
+	if err := newService(*path, *poll).run(ctx, *addr); err != nil {
 		log.Fatal(err)
 	}
 }
@@ -36,14 +36,14 @@ func main() {
 // run waits for a database and serves until ctx ends. It then stops the readers,
 // so that no request finds the database gone, and unmaps the database when its
 // last reader is done.
-func (s *service) run(ctx context.Context, addr string, ticks <-chan time.Time) error {
+func (s *service) run(ctx context.Context, addr string) error {
 	ctx, stop := context.WithCancel(ctx)
-	var watcher sync.WaitGroup
-	watcher.Go(func() { s.watch(ctx, ticks) })
+	var reloads sync.WaitGroup
+	reloads.Go(func() { _ = s.reloader.Run(ctx) }) // ends with its ctx
 
 	err := s.serve(ctx, addr)
 	stop()
-	watcher.Wait()
+	reloads.Wait()
 	deadline, cancel := context.WithTimeout(context.Background(), s.grace)
 	defer cancel()
 	err = errors.Join(err, s.pool.Close(deadline))
@@ -63,6 +63,7 @@ func (s *service) serve(ctx context.Context, addr string) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /lookup", s)
+	mux.Handle("GET /status", s.reloader)
 	web := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()

@@ -141,19 +141,19 @@ func tempDB(t *testing.T, content []byte) string {
 func brokenDBs() map[string][]byte {
 	good := generation(1)
 	broken := map[string][]byte{
-		"empty":                   {},
-		"cut to a half":           good[:len(good)/2],
-		"cut by one byte":         good[:len(good)-1],
-		"without the start":       good[len(good)/2:],
-		"not a database":          []byte("<html>404</html>"),
-		"opened, without records": mmdb(1, nil),
+		"empty":             {},
+		"cut to a half":     good[:len(good)/2],
+		"cut by one byte":   good[:len(good)-1],
+		"without the start": good[len(good)/2:],
+		"not a database":    []byte("<html>404</html>"),
+		"without records":   mmdb(1, nil),
 	}
 	tree := slices.Clone(good)
 	tree[0], tree[1], tree[2] = 0xff, 0xff, 0xff // points behind the data
-	broken["opened, with a damaged tree"] = tree
+	broken["with a damaged tree"] = tree
 	data := slices.Clone(good)
 	i := bytes.Index(data, []byte("country_code"))
 	data[i-1] = 2<<5 | 28 // the key is longer than the record
-	broken["opened, with a damaged record"] = data
+	broken["with a damaged record"] = data
 	return broken
 }

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
-	"io/fs"
-	"log"
 	"net/http"
 	"net/netip"
-	"os"
 	"time"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/reload"
 )
 
 // graceTime is how long requests may take at shutdown to finish, and after that
@@ -20,48 +17,17 @@ const graceTime = 5 * time.Second
 
 // service looks addresses up in the current database.
 type service struct {
-	path  string
-	grace time.Duration
-	pool  *poolswap.Pool[database, *database]
-	dbs   *poolswap.Container[database, *database]
-
-	tried fs.FileInfo // the file of the last reload, successful or not; the writer's alone
+	grace    time.Duration
+	pool     *poolswap.Pool[database, *database]
+	dbs      *poolswap.Container[database, *database]
+	reloader *reload.Reloader
 }
 
-func newService(path string) *service {
+func newService(path string, poll time.Duration) *service {
 	pool := newPool()
-	return &service{path: path, grace: graceTime, pool: pool, dbs: poolswap.NewEmptyContainer(pool)}
-}
-
-// reload opens the file and publishes it. If the file is broken the old
-// database stays.
-func (s *service) reload(ctx context.Context) error {
-	version, err := s.dbs.Publish(ctx, func(next, _ *database) error {
-		err := next.open(ctx, s.path)
-		s.tried = next.file
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	log.Printf("%s is version %d", s.path, version)
-	return nil
-}
-
-// watch loads the file, and another one when a tick finds it, until ctx ends.
-func (s *service) watch(ctx context.Context, ticks <-chan time.Time) {
-	for {
-		if now, err := os.Stat(s.path); s.tried == nil || err == nil && !unchanged(now, s.tried) {
-			if err := s.reload(ctx); err != nil {
-				log.Printf("the database is not replaced: %v", err)
-			}
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-		}
-	}
+	dbs := poolswap.NewEmptyContainer(pool)
+	reloader := reload.New(dbs, reload.File(path), load, reload.Options{Every: poll, Stats: pool.Stats})
+	return &service{grace: graceTime, pool: pool, dbs: dbs, reloader: reloader}
 }
 
 // answer is the body of a response. The record of an address that is not in

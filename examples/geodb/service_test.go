@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -19,7 +20,6 @@ import (
 type running struct {
 	*service
 	stop  context.CancelFunc
-	ticks chan time.Time
 	ended chan error  // what run returned
 	lines chan string // of the log
 }
@@ -27,10 +27,10 @@ type running struct {
 func run(t *testing.T, s *service) *running {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
-	r := &running{s, stop, make(chan time.Time), make(chan error, 1), make(chan string, 100)}
+	r := &running{s, stop, make(chan error, 1), make(chan string, 1000)}
 	log.SetOutput(r)
 	t.Cleanup(func() { log.SetOutput(os.Stderr) })
-	go func() { r.ended <- s.run(ctx, "127.0.0.1:0", r.ticks) }()
+	go func() { r.ended <- s.run(ctx, "127.0.0.1:0") }()
 	return r
 }
 
@@ -65,24 +65,29 @@ func (r *running) waitClosing(t *testing.T) {
 
 func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
 	closed := watchMappings(t)
-	s := newService(tempDB(t, generation(1)))
+	s := newService(tempDB(t, generation(1)), poll)
 	r := run(t, s)
-	for range 2 {
-		r.ticks <- time.Time{} // nothing changed
+	if version, err := s.dbs.Wait(t.Context(), 0); version != 1 || err != nil {
+		t.Errorf("version %d, %v", version, err)
 	}
-	replaceFile(t, s.path, generation(2))
-	r.ticks <- time.Time{}
+	for seen := s.reloader.Status().Attempts; s.reloader.Status().Attempts < seen+2; { // nothing changed
+		runtime.Gosched()
+	}
+	replaceFile(t, s.path(), generation(2))
 	if version, err := s.dbs.Wait(t.Context(), 1); version != 2 || err != nil {
 		t.Errorf("version %d, %v", version, err)
 	}
-	response, err := http.Get(r.waitLog(t, "serving on ") + "/lookup?ip=2001:db8::1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	body, err := io.ReadAll(response.Body)
-	response.Body.Close()
-	if err != nil || !strings.Contains(string(body), `"country_code":"G2"},"version":2,`) {
-		t.Errorf("%s, %v", body, err)
+	url := r.waitLog(t, "serving on ")
+	for path, says := range map[string]string{"/lookup?ip=2001:db8::1": `"country_code":"G2"},"version":2,`, "/status": "The newest content is loaded."} {
+		response, err := http.Get(url + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(response.Body)
+		response.Body.Close()
+		if err != nil || !strings.Contains(string(body), says) {
+			t.Errorf("%s: %s, %v", path, body, err)
+		}
 	}
 	r.stop()
 	if err := <-r.ended; err != nil {
@@ -96,15 +101,14 @@ func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
 
 func TestTheServiceWaitsForItsFirstDatabase(t *testing.T) {
 	path := tempDB(t, nil)
-	s := newService(path)
+	s := newService(path, poll)
 	r := run(t, s)
-	r.waitLog(t, "the database is not replaced: "+path+": ")
+	r.waitLog(t, path+": revision ")
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	r.ticks <- time.Time{}
+	r.waitLog(t, path+": no such file")
 	replaceFile(t, path, generation(1))
-	r.ticks <- time.Time{}
 	r.waitLog(t, "serving on ")
 	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `"version":1,`) {
 		t.Errorf("%d %s", status, body)
@@ -116,8 +120,8 @@ func TestTheServiceWaitsForItsFirstDatabase(t *testing.T) {
 }
 
 func TestAServiceThatIsStoppedBeforeItsFirstDatabaseDoesNotServe(t *testing.T) {
-	r := run(t, newService(tempDB(t, nil)))
-	r.waitLog(t, "the database is not replaced: ")
+	r := run(t, newService(tempDB(t, nil), poll))
+	r.waitLog(t, "reload: failed")
 	r.stop()
 	if err := <-r.ended; err != nil {
 		t.Error(err)
@@ -130,7 +134,7 @@ func TestAServiceThatIsStoppedBeforeItsFirstDatabaseDoesNotServe(t *testing.T) {
 func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
 	closed := watchMappings(t)
 	log.SetOutput(io.Discard)
-	if err := newService(tempDB(t, generation(1))).run(t.Context(), "nonsense", nil); err == nil || !strings.Contains(err.Error(), "missing port") {
+	if err := newService(tempDB(t, generation(1)), poll).run(t.Context(), "nonsense"); err == nil || !strings.Contains(err.Error(), "missing port") {
 		t.Errorf("the service ends with %v", err)
 	}
 	closed.check(t, 1)
@@ -138,12 +142,12 @@ func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
 
 func TestTheMappingIsClosedAfterTheLastReader(t *testing.T) {
 	closed := watchMappings(t)
-	s := newService(tempDB(t, generation(1)))
+	s := newService(tempDB(t, generation(1)), poll)
 	s.grace = time.Hour // the reader decides
 	r := run(t, s)
 	r.waitLog(t, "serving on ")
 	db := s.dbs.Acquire()
-	use := closed.of(db.reader)
+	use := closed.of(db.file)
 	use.held.Add(1)
 	r.stop()
 	r.waitClosing(t)
@@ -163,12 +167,12 @@ func TestTheMappingIsClosedAfterTheLastReader(t *testing.T) {
 
 func TestAReaderThatHoldsTooLongIsNamedAndKeepsItsMapping(t *testing.T) {
 	closed := watchMappings(t)
-	s := newService(tempDB(t, generation(1)))
+	s := newService(tempDB(t, generation(1)), poll)
 	s.grace = 1
 	r := run(t, s)
 	r.waitLog(t, "serving on ")
 	db := s.dbs.Acquire()
-	use := closed.of(db.reader)
+	use := closed.of(db.file)
 	use.held.Add(1)
 	r.stop()
 	err := <-r.ended
