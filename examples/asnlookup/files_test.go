@@ -83,6 +83,39 @@ func TestAChangeOfEitherFileIsAChangeOfTheTable(t *testing.T) {
 	}
 }
 
+// openFiles returns how often this process has a file open, or skips the test
+// where the system does not tell.
+func openFiles(t *testing.T, path string) (n int) {
+	descriptors, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, d := range descriptors {
+		if name, err := os.Readlink("/proc/self/fd/" + d.Name()); err == nil && strings.HasPrefix(name, path) {
+			n++
+		}
+	}
+	return n
+}
+
+func TestNoReloadLeavesAFileOpen(t *testing.T) {
+	first, second := tempTable(t, "1.0.0.0,1.0.0.9,1,x\n"), tempTable(t, "2.0.0.0,2.0.0.9,1,x\n")
+	s, _ := loadedService(t, 100, first, second)
+	mustReload(t, s) // not modified
+	if err := os.Remove(second); err != nil {
+		t.Fatal(err)
+	}
+	tryReload(s)
+	replaceFile(t, second, "broken\n")
+	tryReload(s)
+	if loaded, notModified, failed := s.outcomes(reload.Loaded), s.outcomes(reload.NotModified), s.outcomes(reload.Failed); loaded != 1 || notModified != 1 || failed != 2 {
+		t.Errorf("%d loads, %d that were not modified, %d failures", loaded, notModified, failed)
+	}
+	if n := openFiles(t, first) + openFiles(t, second); n > 0 {
+		t.Errorf("%d files are left open", n)
+	}
+}
+
 func TestFilesThatCannotBeTablesAreRefused(t *testing.T) {
 	big := filepath.Join(t.TempDir(), "big.csv")
 	file, err := os.Create(big)
