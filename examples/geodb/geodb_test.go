@@ -355,9 +355,9 @@ func TestRealDatabase(t *testing.T) {
 		t.Error("half of it goes live")
 	}
 	replaceFile(t, s.path(), content)
-	if err := s.reloader.Reload(t.Context()); err != nil {
-		t.Error(err)
+	if err := s.reloader.Reload(t.Context()); err != nil || s.dbs.Version() != 1 {
+		t.Errorf("the same content again: version %d, %v", s.dbs.Version(), err)
 	}
 	s.close(t)
-	closed.check(t, 2)
+	closed.check(t, 3)
 }
