@@ -49,11 +49,15 @@ func (r *Reloader) attemptNow(ctx context.Context) error {
 			break
 		}
 	}
-	if ctx.Err() == nil || e.Err == nil {
-		r.served = served{number, e.Err}
-	}
 	r.tell(ctx, &e)
-	return e.Err
+	err := e.Err
+	if e.Outcome == NotModified {
+		err = r.refusal // what is newest is still what was refused, or nil
+	}
+	if !e.ended {
+		r.served = served{number, err}
+	}
+	return err
 }
 
 func (r *Reloader) attemptOnce(ctx context.Context) (e Event) {
@@ -65,11 +69,15 @@ func (r *Reloader) attemptOnce(ctx context.Context) (e Event) {
 			e.Outcome = NotModified
 			return e
 		}
+		e.ended = ctx.Err() != nil
 		return r.failed(e, Fetching, err, false)
+	}
+	if content == nil {
+		return r.failed(e, Fetching, errors.New("the Source returned neither content nor an error"), false)
 	}
 	e.Revision, e.Stale = content.Revision, content.Stale
 	a := &attempt{Reloader: r, ctx: ctx, content: content, stage: Publishing}
-	a.body = newBody(content, r.options.MaxBytes)
+	a.body = newBody(ctx, content, r.options.MaxBytes)
 	content.Body = a.body
 	defer a.body.end() //nolint:errcheck // it was read
 	if content.Size > r.options.MaxBytes {
@@ -137,7 +145,7 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	if err != nil {
 		r.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: published, but", slog.String("source", r.name), slog.Any("error", err))
 	}
-	r.have, r.sum, r.wrong = a.content.Revision, a.sum, mismatch{}
+	r.have, r.sum, r.wrong, r.refusal = a.content.Revision, a.sum, mismatch{}, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.status
@@ -152,12 +160,13 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 	switch {
 	case errors.Is(err, errUnchanged):
 		e.Outcome = Unchanged
-		r.have = a.content.Revision
+		r.have, r.refusal = a.content.Revision, nil
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.status.Revision, r.status.Stale = a.content.Revision, e.Stale
+		r.status.Revision, r.status.Modified, r.status.Stale = a.content.Revision, a.content.Modified, e.Stale
 		return e
 	case a.ctx.Err() != nil:
+		e.ended = true
 	case a.stage == Loading:
 		return r.refused(e, Loading, err)
 	case errors.Is(err, errTooLarge):
@@ -175,7 +184,9 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 // refused settles an attempt whose content is bad.
 func (r *Reloader) refused(e Event, stage Stage, err error) Event {
 	r.have = e.Revision
-	return r.failed(e, stage, err, e.Revision != "")
+	e = r.failed(e, stage, err, e.Revision != "")
+	r.refusal = e.Err
+	return e
 }
 
 // failed settles an attempt that failed.
@@ -188,10 +199,13 @@ func (r *Reloader) failed(e Event, stage Stage, err error, refused bool) Event {
 // tell makes the outcome of an attempt known.
 func (r *Reloader) tell(ctx context.Context, e *Event) {
 	e.At, e.Version = time.Now(), r.version()
-	r.record(ctx, e)
+	r.record(e)
+	if r.options.Observe != nil {
+		r.options.Observe(*e)
+	}
 	switch logger := r.options.Logger; e.Outcome {
 	case Failed:
-		if ctx.Err() == nil && !errors.Is(e.Err, poolswap.ErrClosed) {
+		if !e.ended && !errors.Is(e.Err, poolswap.ErrClosed) {
 			logger.LogAttrs(ctx, slog.LevelWarn, "reload: failed", slog.String("source", r.name), slog.Any("error", e.Err), slog.Int("failures", r.Status().Failures))
 		}
 	case Loaded:
@@ -202,22 +216,19 @@ func (r *Reloader) tell(ctx context.Context, e *Event) {
 			logger.LogAttrs(ctx, slog.LevelDebug, "reload: "+string(e.Outcome), slog.String("source", r.name), slog.Uint64("version", e.Version))
 		}
 	}
-	if r.options.Observe != nil {
-		r.options.Observe(*e)
-	}
 }
 
 // recentEvents is how many swaps and failures the page shows.
 const recentEvents = 20
 
 // record writes an outcome into the status.
-func (r *Reloader) record(ctx context.Context, e *Event) {
+func (r *Reloader) record(e *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.status
 	s.Attempts++
 	switch {
-	case e.Outcome == Failed && ctx.Err() != nil: // says nothing about the source
+	case e.ended: // says nothing about the source
 		return
 	case e.Outcome == Failed:
 		s.Failures++

@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 // body is the Body that load reads. It counts and hashes what passes, and holds
 // the Source to the size that it announced.
 type body struct {
+	ctx   context.Context // of the attempt, for sources whose reads do not look at it
 	inner io.ReadCloser
 	size  int64 // announced, or -1
 	max   int64
@@ -21,14 +23,18 @@ type body struct {
 
 var errTooLarge = errors.New("larger than Options.MaxBytes")
 
-func newBody(content *Content, maxBytes int64) *body {
-	return &body{inner: content.Body, size: content.Size, max: maxBytes, hash: sha256.New()}
+func newBody(ctx context.Context, content *Content, maxBytes int64) *body {
+	return &body{ctx: ctx, inner: content.Body, size: content.Size, max: maxBytes, hash: sha256.New()}
 }
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (n int, err error) {
 	if b.err != nil {
 		return 0, b.err
+	}
+	if err := b.ctx.Err(); err != nil {
+		b.err = err
+		return 0, err
 	}
 	n, err = b.inner.Read(p)
 	b.read += int64(n)

@@ -2,6 +2,7 @@ package reload
 
 import (
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/poolswap/poolswap"
@@ -57,6 +58,7 @@ func (o *Options) setDefaults() {
 	if o.Every == 0 {
 		o.Every = DefaultEvery
 	}
+	o.Every = min(o.Every, math.MaxInt64/20) // 14 years
 	if o.MaxBackoff == 0 {
 		o.MaxBackoff = 10 * o.Every
 	}

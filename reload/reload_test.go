@@ -83,9 +83,12 @@ func TestContentThatLoadRefusesIsNotFetchedAgain(t *testing.T) {
 	}
 	is(t, c, "good")
 	for range 3 { // the fake says that it was not modified
-		if err := r.Reload(t.Context()); err != nil {
-			t.Fatal(err)
+		if err := r.Reload(t.Context()); !errors.Is(err, errBad) {
+			t.Fatalf("the error is %v, want that of the refusal", err)
 		}
+	}
+	if fake.Open() != 0 {
+		t.Error("a body is open")
 	}
 	s := r.Status()
 	if s.Refused != "2" || s.Revision != "1" || s.Failures != 1 || !errors.Is(s.Err, errBad) {

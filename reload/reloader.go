@@ -29,7 +29,8 @@ type Reloader struct {
 	have    string        // the last revision that was loaded, or refused for its content
 	sum     [sha256.Size]byte
 	wrong   mismatch
-	running bool // guarded by mu
+	refusal error // why have was refused, if it was
+	running bool  // guarded by mu
 
 	mu     sync.Mutex
 	status Status
@@ -88,8 +89,9 @@ func nameOf(source Source) string {
 }
 
 // Reload makes an attempt and returns when one that began after the call has
-// ended: nil if the newest content is loaded, and otherwise an *[Error], or ctx's
-// error if ctx ended first. Calls that wait at the same time share one attempt.
+// ended: nil if the newest content is loaded, and otherwise an *[Error], that of the
+// refusal as long as the newest content is what was refused, or ctx's error if ctx
+// ended first. Calls that wait at the same time share one attempt.
 // It panics if ctx is nil.
 func (r *Reloader) Reload(ctx context.Context) error {
 	if ctx == nil {

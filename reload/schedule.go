@@ -12,7 +12,7 @@ const firstRetry = time.Second
 // pause returns how long Run waits for the next attempt.
 func (r *Reloader) pause() time.Duration {
 	s := r.Status()
-	if s.Failures == 0 || s.Refused != "" { // asking again costs little: it is not fetched
+	if s.Failures == 0 || s.Refused != "" && s.Version != 0 { // asking again costs little: it is not fetched
 		return jitter(r.options.Every*9/10, r.options.Every*11/10)
 	}
 	// Exponential backoff with full jitter, as in "Exponential Backoff And

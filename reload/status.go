@@ -29,6 +29,8 @@ type Event struct {
 	Load     time.Duration // load, reading to the end and verifying
 	Stale    error         // see Content.Stale
 	Err      error         // an *Error, if Outcome is Failed
+
+	ended bool // it failed, and its ctx had ended
 }
 
 // Status is what a [Reloader] knows of itself.
