@@ -2,12 +2,10 @@ package reload
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,11 +44,15 @@ type HTTPOptions struct {
 // transport says otherwise. Status, logs and errors show the URL's scheme, host
 // and path only: its query may be a licence key.
 //
-// It panics if address is not a URL with the scheme http or https and a host.
+// It panics if address is not a URL with the scheme http or https and a host, or
+// if a timeout is negative.
 func HTTP(address string, options HTTPOptions) Source {
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		panic("reload: HTTP with an address that is no http or https URL with a host") // it is not shown: it may hold a key
+	}
+	if options.HeaderTimeout < 0 || options.StallTimeout < 0 {
+		panic("reload: HTTP with a negative HeaderTimeout or StallTimeout")
 	}
 	if options.Client == nil {
 		options.Client = http.DefaultClient
@@ -104,7 +106,7 @@ func (h *httpSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	content, err := h.fetch(ctx, cancel, have)
 	if err != nil {
 		cancel(nil)
-		return nil, h.withoutSecrets(err)
+		return nil, err
 	}
 	return content, nil
 }
@@ -116,33 +118,31 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 	if h.options.Prepare != nil {
 		if err := h.options.Prepare(request); err != nil {
-			return nil, fmt.Errorf("HTTPOptions.Prepare: %w", err)
+			return nil, fmt.Errorf("HTTPOptions.Prepare: %w", withoutSecrets(err, h.url, request))
 		}
 	}
-	if tag, ok := strings.CutPrefix(have, etagPrefix); ok {
-		request.Header.Set("If-None-Match", tag)
-	} else if date, ok := strings.CutPrefix(have, datePrefix); ok {
-		request.Header.Set("If-Modified-Since", date)
-	}
+	conditional := setConditions(request.Header, have)
 	timer := time.AfterFunc(h.options.HeaderTimeout, func() {
 		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
 	})
 	response, err := h.options.Client.Do(request) //nolint:bodyclose // by stallBody
 	timer.Stop()
 	if err != nil {
-		return nil, causeOf(ctx, err)
+		return nil, withoutSecrets(causeOf(ctx, err), h.url, request)
 	}
-	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, source: h}
+	if response.Request != nil {
+		request = response.Request // after redirects
+	}
+	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, source: h, request: request}
 	body.timer = time.AfterFunc(h.options.StallTimeout, body.stalled)
 	body.timer.Stop() // until Read
 	switch {
 	case response.StatusCode == http.StatusOK:
 		return h.content(response, body), nil
-	case response.StatusCode == http.StatusNotModified && have != "":
+	case response.StatusCode == http.StatusNotModified && conditional:
 		err = ErrNotModified
 	default:
-		start, _ := io.ReadAll(io.LimitReader(body, 256)) // an error of it says less than the status
-		err = &HTTPError{Status: response.StatusCode, Body: string(start), After: parseRetryAfter(response.Header.Get("Retry-After"))}
+		err = body.statusError(response)
 	}
 	body.Close()
 	return nil, err
@@ -160,6 +160,36 @@ func (h *httpSource) content(response *http.Response, body io.ReadCloser) *Conte
 	return c
 }
 
+// setConditions makes a request conditional on have, if have is a revision that
+// an HTTP source gave, and reports whether it is.
+func setConditions(header http.Header, have string) bool {
+	header.Del("If-None-Match")
+	header.Del("If-Modified-Since")
+	if tag, ok := strings.CutPrefix(have, etagPrefix); ok {
+		header.Set("If-None-Match", tag)
+		return true
+	}
+	date, ok := strings.CutPrefix(have, datePrefix)
+	if ok {
+		header.Set("If-Modified-Since", date)
+	}
+	return ok
+}
+
+// errorStart is how many bytes of a response an error quotes.
+const errorStart = 256
+
+// statusError returns the error that a response stands for. Secrets go before
+// the text is cut, which could cut one in two.
+func (b *stallBody) statusError(response *http.Response) error {
+	start, _ := io.ReadAll(io.LimitReader(b, errorStart+4<<10)) // an error of it says less than the status
+	text := redact(string(start), secretsOf(b.source.url, b.request))
+	if len(text) > errorStart {
+		text = strings.ToValidUTF8(text[:errorStart], "")
+	}
+	return &HTTPError{Status: response.StatusCode, Body: text, After: parseRetryAfter(response.Header.Get("Retry-After"))}
+}
+
 // causeOf returns why ctx was ended, if it was, and err otherwise.
 func causeOf(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
@@ -168,43 +198,14 @@ func causeOf(ctx context.Context, err error) error {
 	return err
 }
 
-// withoutSecrets returns err without the URL that the client puts into it, and
-// without the query wherever else it appears.
-func (h *httpSource) withoutSecrets(err error) error {
-	var asked *url.Error
-	if errors.As(err, &asked) {
-		err = asked.Err
-	}
-	text := err.Error()
-	for _, secret := range h.secrets() {
-		text = strings.ReplaceAll(text, secret, "…")
-	}
-	if text != err.Error() {
-		return errors.New(text)
-	}
-	return err
-}
-
-// secrets returns the parts of the URL that must not be shown.
-func (h *httpSource) secrets() (all []string) {
-	all = append(all, h.url.RawQuery)
-	for _, values := range h.url.Query() {
-		all = append(all, values...)
-	}
-	if h.url.User != nil {
-		password, _ := h.url.User.Password()
-		all = append(all, h.url.User.String(), password)
-	}
-	return slices.DeleteFunc(all, func(s string) bool { return len(s) < 4 }) // "1" is in every text
-}
-
 // stallBody ends a transfer of which no byte comes for too long.
 type stallBody struct {
 	io.ReadCloser
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	timer  *time.Timer
-	source *httpSource
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	timer   *time.Timer
+	source  *httpSource
+	request *http.Request
 }
 
 func (b *stallBody) stalled() {
@@ -214,9 +215,9 @@ func (b *stallBody) stalled() {
 func (b *stallBody) Read(p []byte) (n int, err error) {
 	b.timer.Reset(b.source.options.StallTimeout)
 	n, err = b.ReadCloser.Read(p)
-	b.timer.Stop()                   // the time that load takes between two Reads does not count
-	if err != nil && err != io.EOF { //nolint:errorlint // Read returns io.EOF itself
-		err = b.source.withoutSecrets(causeOf(b.ctx, err))
+	b.timer.Stop() // the time that load takes between two Reads does not count
+	if err != nil && err != io.EOF {
+		err = withoutSecrets(causeOf(b.ctx, err), b.source.url, b.request)
 	}
 	return n, err
 }

@@ -1,0 +1,403 @@
+package reload_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/poolswap/poolswap/internal/test/pooltest"
+	"github.com/poolswap/poolswap/reload"
+)
+
+// site starts an HTTP server for the time of the test.
+func site(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// fromHTTP returns a Reloader of a URL.
+func fromHTTP(address string, httpOptions reload.HTTPOptions, options reload.Options) (*reload.Reloader, *texts) {
+	c, pool := newTexts()
+	if options.Logger == nil {
+		options.Logger = quiet
+	}
+	options.Stats = pool.Stats
+	return reload.New(c, reload.HTTP(address, httpOptions), load, options), c
+}
+
+// failsWith calls Reload and returns its *Error, whose stage must be stage.
+func failsWith(t *testing.T, r *reload.Reloader, stage reload.Stage) *reload.Error {
+	t.Helper()
+	var failure *reload.Error
+	if err := r.Reload(t.Context()); !errors.As(err, &failure) || failure.Stage != stage {
+		t.Fatalf("Reload returned %v, want an error of stage %s", err, stage)
+	}
+	return failure
+}
+
+// succeeds calls Reload, after which readers must get want.
+func succeeds(t *testing.T, r *reload.Reloader, c *texts, want string) {
+	t.Helper()
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	is(t, c, want)
+}
+
+func gzipped(t *testing.T, text string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestGzipIsUndone(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("a row of the table\n", 1000)
+	packed := gzipped(t, text)
+	cut := new(atomic.Int64)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Accept-Encoding") != "gzip" {
+			t.Errorf("Accept-Encoding is %q", r.Header.Get("Accept-Encoding"))
+		}
+		w.Header().Set("ETag", `W/"packed"`)
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Header().Set("Content-Length", strconv.Itoa(len(packed)-int(cut.Load())))
+		w.Write(packed[:len(packed)-int(cut.Load())]) //nolint:errcheck // the client shows it
+	})
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{MaxBytes: int64(len(text))})
+	for _, missing := range []int64{int64(len(packed)) / 2, 1, 8} { // 8: what gzip ends with
+		cut.Store(missing)
+		if failure := failsWith(t, r, reload.Reading); failure.Refused || !errors.Is(failure, io.ErrUnexpectedEOF) {
+			t.Errorf("without %d bytes: %v", missing, failure)
+		}
+		is(t, c, "")
+	}
+	cut.Store(0)
+	succeeds(t, r, c, text)
+
+	r, c = fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{MaxBytes: int64(len(text)) - 1})
+	if failure := failsWith(t, r, reload.Reading); !failure.Refused { // MaxBytes counts what was decompressed
+		t.Error(failure)
+	}
+	is(t, c, "")
+}
+
+func TestRequestsAreConditional(t *testing.T) {
+	t.Parallel()
+	const date = "Tue, 14 Nov 2023 22:13:20 GMT"
+	for name, test := range map[string]struct {
+		etag, modified   string
+		revision         string
+		noneMatch, since string // of the second request
+		second           reload.Outcome
+	}{
+		"strong ETag":            {`"abc"`, "", `etag "abc"`, `"abc"`, "", reload.NotModified},
+		"weak ETag":              {`W/"abc"`, "", `etag W/"abc"`, `W/"abc"`, "", reload.NotModified},
+		"Last-Modified":          {"", date, "date " + date, "", date, reload.NotModified},
+		"both":                   {`"abc"`, date, `etag "abc"`, `"abc"`, "", reload.NotModified},
+		"neither":                {"", "", "", "", "", reload.Unchanged},
+		"a date that is no date": {"", "yesterday", "", "", "", reload.Unchanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requests := make(chan http.Header, 2)
+			s := site(t, func(w http.ResponseWriter, r *http.Request) {
+				requests <- r.Header
+				for key, value := range map[string]string{"ETag": test.etag, "Last-Modified": test.modified} {
+					if value != "" {
+						w.Header().Set(key, value)
+					}
+				}
+				if r.Header.Get("If-None-Match") != "" || r.Header.Get("If-Modified-Since") != "" {
+					w.WriteHeader(http.StatusNotModified)
+					return
+				}
+				fmt.Fprint(w, "content")
+			})
+			var outcome reload.Outcome
+			r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{Observe: func(e reload.Event) { outcome = e.Outcome }})
+			succeeds(t, r, c, "content")
+			if first := <-requests; first.Get("If-None-Match") != "" || first.Get("If-Modified-Since") != "" {
+				t.Errorf("the first request is conditional: %v", first)
+			}
+			if s := r.Status(); s.Revision != test.revision || !s.Modified.IsZero() != (test.modified == date) {
+				t.Errorf("revision %q of %v, want %q", s.Revision, s.Modified, test.revision)
+			}
+			succeeds(t, r, c, "content")
+			if second := <-requests; second.Get("If-None-Match") != test.noneMatch || second.Get("If-Modified-Since") != test.since {
+				t.Errorf("the second request has %v", second)
+			}
+			if outcome != test.second {
+				t.Errorf("the second attempt is %q, want %q", outcome, test.second)
+			}
+		})
+	}
+}
+
+func TestA304ThatWasNotAskedForIsAnError(t *testing.T) {
+	t.Parallel()
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
+	source := reload.HTTP(s.URL, reload.HTTPOptions{})
+	for _, have := range []string{"", "of another source"} {
+		var status *reload.HTTPError
+		if content, err := source.Fetch(t.Context(), have); !errors.As(err, &status) || status.Status != 304 || content != nil {
+			t.Errorf("Fetch(%q) returned %v and %v", have, content, err)
+		}
+	}
+	if _, err := source.Fetch(t.Context(), `etag "abc"`); err != reload.ErrNotModified { //nolint:errorlint // it is the error itself
+		t.Error(err)
+	}
+}
+
+func TestRedirectsAreFollowed(t *testing.T) {
+	t.Parallel()
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/start":
+			http.Redirect(w, r, "/signed?token=of-the-redirect", http.StatusFound)
+		case "/loop":
+			http.Redirect(w, r, "/loop?token=of-the-redirect", http.StatusFound)
+		case "/signed":
+			if r.Header.Get("If-None-Match") == `"one"` {
+				w.WriteHeader(http.StatusNotModified)
+				return
+			}
+			w.Header().Set("ETag", `"one"`)
+			fmt.Fprint(w, "content")
+		}
+	})
+	var outcome reload.Outcome
+	r, c := fromHTTP(s.URL+"/start", reload.HTTPOptions{}, reload.Options{Observe: func(e reload.Event) { outcome = e.Outcome }})
+	succeeds(t, r, c, "content")
+	succeeds(t, r, c, "content")
+	if outcome != reload.NotModified {
+		t.Errorf("the condition did not follow the redirect: %s", outcome)
+	}
+	r, _ = fromHTTP(s.URL+"/loop", reload.HTTPOptions{}, reload.Options{})
+	if failure := failsWith(t, r, reload.Fetching); failure.Err.Error() != "stopped after 10 redirects" {
+		t.Errorf("the error is %v", failure)
+	}
+	refuse := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	r, _ = fromHTTP(s.URL+"/start", reload.HTTPOptions{Client: refuse}, reload.Options{})
+	var status *reload.HTTPError
+	if failure := failsWith(t, r, reload.Fetching); !errors.As(failure, &status) || status.Status != http.StatusFound {
+		t.Errorf("the error is %v", failure)
+	}
+}
+
+func TestStatusErrorsSayHowTheBodyBegins(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		status  int
+		body    string
+		text    string
+		retry   string
+		retryIn time.Duration
+	}{
+		"without a body":           {status: 403, text: "status 403 Forbidden"},
+		"with a body":              {status: 404, body: "no such edition\n", text: `status 404 Not Found, "no such edition\n"`},
+		"with a long body":         {status: 500, body: strings.Repeat("x", 10_000), text: `status 500 Internal Server Error, "` + strings.Repeat("x", 256) + `"`},
+		"a success without body":   {status: 204, text: "status 204 No Content"},
+		"a part":                   {status: 206, body: "part", text: `status 206 Partial Content, "part"`},
+		"of no name":               {status: 599, text: "status 599 "},
+		"Retry-After in seconds":   {status: 429, text: "status 429 Too Many Requests", retry: "120", retryIn: 2 * time.Minute},
+		"Retry-After of nonsense":  {status: 503, text: "status 503 Service Unavailable", retry: "soon"},
+		"Retry-After below zero":   {status: 503, text: "status 503 Service Unavailable", retry: "-5"},
+		"Retry-After that is past": {status: 503, text: "status 503 Service Unavailable", retry: "Tue, 14 Nov 2023 22:13:20 GMT"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				if test.retry != "" {
+					w.Header().Set("Retry-After", test.retry)
+				}
+				w.WriteHeader(test.status)
+				io.WriteString(w, test.body) //nolint:errcheck // the client shows it
+			})
+			r, _ := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+			failure := failsWith(t, r, reload.Fetching)
+			var status *reload.HTTPError
+			if !errors.As(failure, &status) || status.Error() != test.text || status.Status != test.status || status.RetryAfter() != test.retryIn {
+				t.Errorf("%v, to be asked again after %v; want %s, %v", failure, status.RetryAfter(), test.text, test.retryIn)
+			}
+			if failure.Refused || failure.Revision != "" {
+				t.Errorf("the error is %+v", failure)
+			}
+		})
+	}
+}
+
+func TestRetryAfterMayBeADate(t *testing.T) {
+	t.Parallel()
+	at := time.Now().Add(time.Hour).Truncate(time.Second)
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", at.UTC().Format(http.TimeFormat))
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	most := time.Until(at)
+	_, err := reload.HTTP(s.URL, reload.HTTPOptions{}).Fetch(t.Context(), "")
+	least := time.Until(at)
+	var status *reload.HTTPError
+	if !errors.As(err, &status) || status.After < least || status.After > most {
+		t.Errorf("%v, after %v, want %v to %v", err, status.After, least, most)
+	}
+}
+
+func TestABodyThatTheServerCutsIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, response := range map[string]string{
+		"shorter than Content-Length":   "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nETag: \"x\"\r\n\r\nhalf",
+		"a chunk that ends early":       "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"x\"\r\n\r\n64\r\nhalf",
+		"chunks without the last one":   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"x\"\r\n\r\n4\r\nhalf\r\n",
+		"chunks that are no chunks":     "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"x\"\r\n\r\n4\r\nhalf\r\nzz\r\n",
+		"nothing but the header":        "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nETag: \"x\"\r\n\r\n",
+		"no end of the chunked trailer": "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nETag: \"x\"\r\n\r\n4\r\nhalf\r\n0\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			broken := new(atomic.Bool)
+			broken.Store(true)
+			s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				if !broken.Load() {
+					w.Header().Set("ETag", `"x"`)
+					fmt.Fprint(w, "whole")
+					return
+				}
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				io.WriteString(conn, response) //nolint:errcheck // the client shows it
+				conn.Close()
+			})
+			r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+			for range 2 { // it is fetched again
+				if failure := failsWith(t, r, reload.Reading); failure.Refused || failure.Revision != `etag "x"` {
+					t.Errorf("the error is %+v", failure)
+				}
+				is(t, c, "")
+			}
+			broken.Store(false)
+			succeeds(t, r, c, "whole")
+		})
+	}
+}
+
+func TestClientAndPrepareAreUsed(t *testing.T) {
+	t.Parallel()
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		fmt.Fprintf(w, "%s:%s %s %s", user, password, r.Header.Get("X-Licence"), r.URL.RawQuery)
+	})
+	var asked atomic.Int64
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		asked.Add(1)
+		return http.DefaultTransport.RoundTrip(r)
+	})}
+	address := strings.Replace(s.URL, "http://", "http://user:password@", 1) + "/data?edition=lite"
+	r, c := fromHTTP(address, reload.HTTPOptions{Client: client, Prepare: func(r *http.Request) error {
+		r.Header.Set("X-Licence", "key-1")
+		r.Header.Set("If-None-Match", "the Source's own header")
+		return nil
+	}}, reload.Options{})
+	succeeds(t, r, c, "user:password key-1 edition=lite")
+	if asked.Load() != 1 {
+		t.Errorf("the client made %d requests", asked.Load())
+	}
+
+	missing := errors.New("no token")
+	r, _ = fromHTTP(s.URL, reload.HTTPOptions{Client: client, Prepare: func(*http.Request) error { return missing }}, reload.Options{})
+	if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, missing) || failure.Err.Error() != "HTTPOptions.Prepare: no token" {
+		t.Errorf("the error is %v", failure)
+	}
+	if asked.Load() != 1 {
+		t.Error("a request was made after Prepare had failed")
+	}
+}
+
+// roundTrip is an http.RoundTripper that is a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestACtxThatEndsInTheMiddleEndsTheTransfer(t *testing.T) {
+	t.Parallel()
+	gone := make(chan struct{})
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		fmt.Fprint(w, "half")
+		http.NewResponseController(w).Flush() //nolint:errcheck // the client shows it
+		<-r.Context().Done()
+		close(gone)
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	c, _ := newTexts()
+	r := reload.New(c, reload.HTTP(s.URL, reload.HTTPOptions{}), func(_ context.Context, _, _ *text, content *reload.Content) error {
+		if _, err := io.ReadFull(content.Body, make([]byte, 4)); err != nil {
+			return err
+		}
+		cancel()
+		_, err := io.ReadAll(content.Body)
+		return err
+	}, reload.Options{Logger: quiet})
+	if err := r.Reload(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Reload returned %v", err)
+	}
+	is(t, c, "")
+	<-gone // the server sees it
+	if s := r.Status(); s.Failures != 0 {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	addresses := make(map[string]bool)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		addresses[r.RemoteAddr] = true // one request at a time
+		w.Header().Set("ETag", `"x"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(w, "content")
+	})
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{Client: s.Client()}, reload.Options{})
+	for range 10 {
+		succeeds(t, r, c, "content")
+	}
+	if len(addresses) != 1 {
+		t.Errorf("ten attempts used %d connections", len(addresses))
+	}
+}
+
+func TestHTTPPanicsForWhatCannotWork(t *testing.T) {
+	t.Parallel()
+	const noURL = "reload: HTTP with an address that is no http or https URL with a host"
+	for _, address := range []string{"", "/file", "ftp://host/file", "host/file", "http://", "http://:80/", "http://ho st/", "https:host"} {
+		pooltest.WantPanic(t, noURL, func() { reload.HTTP(address, reload.HTTPOptions{}) })
+	}
+	for _, options := range []reload.HTTPOptions{{HeaderTimeout: -1}, {StallTimeout: -1}} {
+		pooltest.WantPanic(t, "reload: HTTP with a negative HeaderTimeout or StallTimeout", func() { reload.HTTP("http://host/", options) })
+	}
+}

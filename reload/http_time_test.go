@@ -1,0 +1,168 @@
+package reload_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/poolswap/poolswap/reload"
+)
+
+// pipes is a listener of connections in memory, whose time is a bubble's.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.closed); return nil }
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client, nil
+}
+
+// inTime runs fn in a bubble with a client of a server in memory.
+func inTime(t *testing.T, handler http.HandlerFunc, fn func(t *testing.T, client *http.Client)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pipes{make(chan net.Conn), make(chan struct{})}
+		server := &http.Server{Handler: handler}
+		go server.Serve(p) //nolint:errcheck // it is closed below
+		transport := &http.Transport{DialContext: p.dial}
+		fn(t, &http.Client{Transport: transport})
+		transport.CloseIdleConnections()
+		if err := server.Shutdown(context.WithoutCancel(t.Context())); err != nil { // waits for handlers
+			t.Error(err)
+		}
+	})
+}
+
+const (
+	headerTimeout = 5 * time.Second
+	stallTimeout  = 10 * time.Second
+)
+
+// failsAfter fails unless Reload fails with want, no sooner and no later than d
+// after began.
+func failsAfter(t *testing.T, r *reload.Reloader, stage reload.Stage, want string, d time.Duration) {
+	t.Helper()
+	began := time.Now()
+	if failure := failsWith(t, r, stage); failure.Err.Error() != want || failure.Refused {
+		t.Errorf("the error is %v, want %s", failure, want)
+	}
+	if took := time.Since(began); took != d {
+		t.Errorf("it took %v, want %v", took, d)
+	}
+}
+
+func TestAServerThatDoesNotAnswerIsLeft(t *testing.T) {
+	inTime(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout}, reload.Options{})
+		failsAfter(t, r, reload.Fetching, "no response within 5s", headerTimeout)
+	})
+}
+
+func TestRedirectsCountForTheHeaderTimeout(t *testing.T) {
+	inTime(t, func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(3 * time.Second)
+		http.Redirect(w, r, "/more", http.StatusFound)
+	}, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout}, reload.Options{})
+		failsAfter(t, r, reload.Fetching, "no response within 5s", headerTimeout)
+	})
+}
+
+func TestATransferThatStallsIsLeft(t *testing.T) {
+	const pause, parts = 9 * time.Second, 100 // longer than both timeouts in all
+	inTime(t, func(w http.ResponseWriter, r *http.Request) {
+		for i := range parts {
+			fmt.Fprintf(w, "part %3d\n", i)
+			http.NewResponseController(w).Flush() //nolint:errcheck // the client shows it
+			time.Sleep(pause)
+		}
+		if r.URL.Path == "/stalls" {
+			<-r.Context().Done()
+		}
+	}, func(t *testing.T, client *http.Client) {
+		options := reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout, StallTimeout: stallTimeout}
+		r, c := fromHTTP("http://host/stalls", options, reload.Options{})
+		failsAfter(t, r, reload.Reading, "no byte of the body within 10s", (parts-1)*pause+stallTimeout)
+		is(t, c, "")
+		r, c = fromHTTP("http://host/slow", options, reload.Options{})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(current(c)) != parts*9 {
+			t.Errorf("readers get %d bytes", len(current(c)))
+		}
+	})
+}
+
+func TestALoadThatTakesItsTimeIsNoStall(t *testing.T) {
+	inTime(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		w.Write(make([]byte, 1_000_000)) //nolint:errcheck // the client shows it
+	}, func(t *testing.T, client *http.Client) {
+		c, _ := newTexts()
+		r := reload.New(c, reload.HTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}), func(_ context.Context, _, _ *text, content *reload.Content) error {
+			for range 10 {
+				time.Sleep(time.Hour)
+				if _, err := io.ReadFull(content.Body, make([]byte, 100_000)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, reload.Options{Logger: quiet})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAStatusErrorDoesNotWaitForItsBody(t *testing.T) {
+	inTime(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		fmt.Fprint(w, "upstream")
+		http.NewResponseController(w).Flush() //nolint:errcheck // the client shows it
+		<-r.Context().Done()
+	}, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}, reload.Options{})
+		failsAfter(t, r, reload.Fetching, `status 502 Bad Gateway, "upstream"`, stallTimeout)
+	})
+}
+
+// Run asks no sooner than the server allows.
+func TestRunWaitsAsLongAsTheServerAsks(t *testing.T) {
+	var asked []time.Time
+	inTime(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked = append(asked, time.Now()) // one request at a time
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client}, reload.Options{Every: time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Hour+time.Minute)
+		defer cancel()
+		if err := r.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if len(asked) != 11 {
+			t.Errorf("%d requests in ten hours", len(asked))
+		}
+	})
+}
