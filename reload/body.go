@@ -42,6 +42,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 	switch {
 	case b.read > b.max:
 		err = fmt.Errorf("%w (%d)", errTooLarge, b.max)
+	case err != nil && err != io.EOF: // says more than the length
 	case b.size >= 0 && b.read > b.size:
 		err = fmt.Errorf("the body is longer than the %d bytes that the source announced", b.size)
 	case err == io.EOF && b.read < b.size: //nolint:errorlint // Read returns io.EOF itself

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -135,7 +134,7 @@ func (k *kept) check(file *os.File) error {
 }
 
 func (k *kept) content(file *os.File, stale error) *Content {
-	return &Content{Revision: k.Revision, Size: k.Size, Modified: k.Modified, Body: &fileReader{io.NewSectionReader(file, 0, math.MaxInt64), file}, File: file, Stale: stale}
+	return &Content{Revision: k.Revision, Size: k.Size, Modified: k.Modified, Body: &fileReader{fromStart(file), file}, File: file, Stale: stale}
 }
 
 // spool writes content to dir and returns it as a file.
@@ -272,8 +271,7 @@ func (b *spooledBody) Close() error {
 	return err
 }
 
-// fileReader reads a file from its beginning, whatever else is done with the
-// file's offset.
+// fileReader reads a file and closes it.
 type fileReader struct {
 	io.Reader
 	io.Closer

@@ -98,9 +98,16 @@ func (f *fileSource) open(ctx context.Context) (_ *Content, err error) {
 		return nil, errors.Join(err, file.Close())
 	}
 	state := stateOf(info)
-	body := &fileBody{io.NewSectionReader(file, 0, math.MaxInt64), file, state}
+	body := &steadyBody{Reader: fromStart(file), Closer: file, size: info.Size(), same: func() (bool, error) {
+		info, err := file.Stat()
+		return err == nil && stateOf(info) == state, err
+	}}
 	return &Content{Revision: state.String(), Size: info.Size(), Modified: info.ModTime(), Body: body, File: file}, nil
 }
+
+// fromStart returns a reader of the whole file, whatever else is done with the
+// file's offset.
+func fromStart(file *os.File) io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) }
 
 // regular returns an error for what is not a regular file.
 func regular(name string, info fs.FileInfo) error {
@@ -131,24 +138,24 @@ func atRest(ctx context.Context, changed func() (time.Time, error)) error {
 	}
 }
 
-// fileBody reads a file from its beginning, whatever else is done with the
-// file's offset, and fails at the end if the file has changed meanwhile.
-type fileBody struct {
+// steadyBody reads a file, and fails if the file has changed meanwhile.
+type steadyBody struct {
 	io.Reader
-	file  *os.File
-	state fileState
+	io.Closer
+	size int64 // when it was opened
+	read int64
+	same func() (bool, error)
 }
 
-func (b *fileBody) Read(p []byte) (n int, err error) {
+func (b *steadyBody) Read(p []byte) (n int, err error) {
 	n, err = b.Reader.Read(p)
-	if err == io.EOF { //nolint:errorlint // Read returns io.EOF itself
-		if info, statErr := b.file.Stat(); statErr != nil {
+	b.read += int64(n)
+	if err == io.EOF || b.read > b.size {
+		if same, statErr := b.same(); statErr != nil {
 			err = statErr
-		} else if stateOf(info) != b.state {
+		} else if !same {
 			err = ErrChanged
 		}
 	}
 	return n, err
 }
-
-func (b *fileBody) Close() error { return b.file.Close() }

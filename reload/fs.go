@@ -50,7 +50,12 @@ func (f *fsSource) Fetch(ctx context.Context, have string) (_ *Content, err erro
 		file.Close()
 		return nil, err
 	}
-	return &Content{Revision: fsRevision(info), Size: info.Size(), Modified: info.ModTime(), Body: file}, nil
+	revision := fsRevision(info)
+	body := &steadyBody{Reader: file, Closer: file, size: info.Size(), same: func() (bool, error) {
+		info, err := file.Stat()
+		return err == nil && fsRevision(info) == revision, err
+	}}
+	return &Content{Revision: revision, Size: info.Size(), Modified: info.ModTime(), Body: body}, nil
 }
 
 func fsRevision(info fs.FileInfo) string {
