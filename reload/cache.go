@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -9,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,22 +28,30 @@ import (
 // SHA-256 is not the recorded one is not used. dir is made if it is missing; a
 // failure to write there is a failure to fetch.
 func Cache(source Source, dir string) Source {
-	return &cacheSource{source: source, dir: dir, max: DefaultMaxBytes, inUse: map[string]int{}}
+	return &cacheSource{source: source, dir: dir, inUse: map[string]int{}}
 }
 
 type cacheSource struct {
 	source Source
 	dir    string
-	max    int64
 
-	mu    sync.Mutex     // guards inUse, and that what is in use is not swept
+	mu    sync.Mutex     // guards what follows, and that what is in use is not swept
+	max   int64          // the largest Options.MaxBytes of its Reloaders, 0 for none
 	inUse map[string]int // files of attempts that run
 }
 
 // bound implements bounded: what is refused for its size need not be spooled.
 func (c *cacheSource) bound(maxBytes int64) {
-	c.max = min(maxBytes, 1<<62) + 1 // one more, for the Reloader to see that it is too large
+	c.mu.Lock()
+	c.max = max(c.max, maxBytes)
+	c.mu.Unlock()
 	bound(c.source, maxBytes)
+}
+
+func (c *cacheSource) maxBytes() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return cmp.Or(c.max, DefaultMaxBytes)
 }
 
 // kept says which content dir holds, in its file kept.json.
@@ -137,8 +147,13 @@ func (k *kept) content(file *os.File, stale error) *Content {
 	return &Content{Revision: k.Revision, Size: k.Size, Modified: k.Modified, Body: &fileReader{fromStart(file), file}, File: file, Stale: stale}
 }
 
-// spool writes content to dir and returns it as a file.
+// spool writes content to dir and returns it as a file. It returns content that
+// is announced to be too large as it is, for the Reloader to refuse it.
 func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
+	maxBytes := c.maxBytes()
+	if content.Size > maxBytes {
+		return content, nil
+	}
 	defer content.Body.Close()
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return nil, err
@@ -148,7 +163,7 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 		return nil, err
 	}
 	last := kept{Source: c.String(), Revision: content.Revision, Modified: content.Modified}
-	if err := last.write(part, content, c.max); err != nil {
+	if err := last.write(part, content, maxBytes); err != nil {
 		part.Close()
 		os.Remove(part.Name())
 		return nil, err
@@ -172,10 +187,11 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 // fileName is the name of the content's file in dir.
 func (k *kept) fileName() string { return k.SHA256 + contentSuffix }
 
-// write copies content into part.
+// write copies content into part, up to the first byte that is too much: the
+// Reloader has to see it.
 func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error) {
 	sum := sha256.New()
-	if k.Size, err = io.Copy(io.MultiWriter(part, sum), io.LimitReader(content.Body, maxBytes)); err != nil {
+	if k.Size, err = io.Copy(io.MultiWriter(part, sum), io.LimitReader(content.Body, min(maxBytes, math.MaxInt64-1)+1)); err != nil {
 		return err
 	}
 	if content.Size >= 0 && content.Size != k.Size {
