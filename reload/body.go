@@ -43,13 +43,19 @@ func (b *body) Read(p []byte) (n int, err error) {
 	case b.read > b.max:
 		err = fmt.Errorf("%w (%d)", errTooLarge, b.max)
 	case err != nil && err != io.EOF: // says more than the length
-	case b.size >= 0 && b.read > b.size:
-		err = fmt.Errorf("the body is longer than the %d bytes that the source announced", b.size)
-	case err == io.EOF && b.read < b.size: //nolint:errorlint // Read returns io.EOF itself
-		err = fmt.Errorf("the body ends after %d of %d bytes: %w", b.read, b.size, io.ErrUnexpectedEOF)
+	case b.size >= 0 && b.read > b.size, err == io.EOF && b.read < b.size:
+		err = wrongLength(b.read, b.size)
 	}
 	b.err = err
 	return n, err
+}
+
+// wrongLength is the error of a body of another length than announced.
+func wrongLength(read, announced int64) error {
+	if read > announced {
+		return fmt.Errorf("the body is longer than the %d bytes that the source announced", announced)
+	}
+	return fmt.Errorf("the body ends after %d of %d bytes: %w", read, announced, io.ErrUnexpectedEOF)
 }
 
 // Close does nothing: the Reloader closes the inner body, when load has returned

@@ -195,7 +195,7 @@ func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error
 		return err
 	}
 	if content.Size >= 0 && content.Size != k.Size {
-		return fmt.Errorf("the body has %d of %d bytes: %w", k.Size, content.Size, io.ErrUnexpectedEOF)
+		return wrongLength(k.Size, content.Size)
 	}
 	if err := part.Sync(); err != nil {
 		return err

@@ -68,7 +68,8 @@ func WithEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
 }
 
 // checkedSource is a Source with another one beside it that has what content is
-// checked against. Its revisions are the two revisions, joined.
+// checked against. Its revisions are those of the content, each joined with a
+// digest of that: content that was wrong may be right when the other changes.
 type checkedSource struct {
 	Source
 	side   Source
@@ -82,37 +83,37 @@ type checkedSource struct {
 // maxSide bounds what a source of checksums or signatures may hold.
 const maxSide = 64 << 10
 
-const joint = " | " // between two revisions; an ETag has no space in it, a date no bar
+const joint = " | " // between a revision and a digest, which is without it
 
 // String returns the name of the source that is checked.
 func (c *checkedSource) String() string { return nameOf(c.Source) }
 
 // Wait implements Waiter.
 func (c *checkedSource) Wait(ctx context.Context, have string) error {
-	have, _, _ = strings.Cut(have, joint)
-	return waitFor(ctx, c.Source, have)
+	inner, _ := cutDigest(have)
+	return waitFor(ctx, c.Source, inner)
 }
 
 func (c *checkedSource) bound(maxBytes int64) { bound(c.Source, maxBytes) }
 
 // Fetch implements Source.
 func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	changed, err := c.fetchSide(ctx)
+	side, err := c.fetchSide(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", nameOf(c.side), err)
 	}
-	inner, beside, _ := strings.Cut(have, joint)
-	if changed || beside != c.revision {
+	sum := sha256.Sum256(side)
+	digest := hex.EncodeToString(sum[:8])
+	inner, against := cutDigest(have)
+	if against != digest {
 		inner = "" // the same content may be right now, or wrong
 	}
 	content, err := c.Source.Fetch(ctx, inner)
 	if err != nil {
 		return nil, err
 	}
-	content.Revision += joint + c.revision
-	side, verify := c.content, content.Verify
+	content.Revision += joint + digest
+	verify := content.Verify
 	content.Verify = func(sum [sha256.Size]byte) error {
 		if verify != nil {
 			if err := verify(sum); err != nil {
@@ -124,25 +125,36 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	return content, nil
 }
 
-// fetchSide fetches what content is checked against, and reports whether that
-// has changed.
-func (c *checkedSource) fetchSide(ctx context.Context) (changed bool, err error) {
+// cutDigest takes a revision apart.
+func cutDigest(revision string) (inner, digest string) {
+	i := strings.LastIndex(revision, joint)
+	if i < 0 {
+		return revision, ""
+	}
+	return revision[:i], revision[i+len(joint):]
+}
+
+// fetchSide returns what content is checked against.
+func (c *checkedSource) fetchSide(ctx context.Context) ([]byte, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	content, err := c.side.Fetch(ctx, c.revision)
 	if errors.Is(err, ErrNotModified) {
-		return false, nil
+		return c.content, nil
 	}
 	if err != nil {
-		return false, err
+		return nil, err
 	}
 	defer content.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(content.Body, maxSide+1))
-	if err != nil {
-		return false, err
+	switch {
+	case err != nil:
+		return nil, err
+	case len(text) > maxSide:
+		return nil, fmt.Errorf("more than the %d bytes that a checksum or signature may have", maxSide)
+	case content.Size >= 0 && content.Size != int64(len(text)):
+		return nil, wrongLength(int64(len(text)), content.Size)
 	}
-	if len(text) > maxSide {
-		return false, fmt.Errorf("%w: more than %d bytes", errTooLarge, maxSide)
-	}
-	changed = !bytes.Equal(text, c.content)
 	c.revision, c.content = content.Revision, text
-	return changed, nil
+	return text, nil
 }
