@@ -20,8 +20,9 @@ import (
 
 // Cache returns a Source that keeps the last good content of source in dir, one
 // directory for each Source. A service that starts while the origin is down
-// loads what is there, and one that starts while the origin has nothing newer
-// need not transfer it. Content.File is the file in dir, for a load that maps it.
+// loads what is there, even if what the origin has is refused or does not arrive
+// whole, and one that starts while the origin has nothing newer need not transfer
+// it. Content.File is the file in dir, for a load that maps it.
 //
 // Content is written whole before load sees it, and kept for the next start once
 // it was published; only then what was kept before is deleted. A kept file whose
@@ -38,6 +39,8 @@ type cacheSource struct {
 	mu    sync.Mutex     // guards what follows, and that what is in use is not swept
 	max   int64          // the largest Options.MaxBytes of its Reloaders, 0 for none
 	inUse map[string]int // files of attempts that run
+
+	settled bool // whether something was published, or what dir holds was offered in vain
 }
 
 // bound implements bounded: what is refused for its size need not be spooled.
@@ -80,26 +83,76 @@ func (c *cacheSource) Wait(ctx context.Context, have string) error {
 // Fetch implements Source.
 func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	if have != "" {
-		content, err := c.source.Fetch(ctx, have)
-		if err != nil {
-			return nil, err
+		content, err := c.fetch(ctx, have)
+		if err == nil || !c.mayOffer() {
+			return content, err
 		}
-		return c.spool(content)
+		return c.instead(have, err)
 	}
 	file, last, cacheErr := c.open()
-	content, err := c.source.Fetch(ctx, last.Revision)
+	content, err := c.fetch(ctx, last.Revision)
 	switch {
-	case err == nil:
-		if file != nil {
-			file.Close()
-		}
-		return c.spool(content)
+	case file == nil && err != nil && cacheErr != nil:
+		return nil, fmt.Errorf("%w; %w", err, cacheErr)
 	case file == nil:
-		return nil, errors.Join(err, cacheErr)
-	case !errors.Is(err, ErrNotModified):
-		return last.content(file, err), nil
+		return content, err
+	case err == nil:
+		file.Close()
+		return content, nil
+	case errors.Is(err, ErrNotModified):
+		err = nil
 	}
-	return last.content(file, nil), nil
+	return c.kept(&last, file, err), nil
+}
+
+// fetch fetches from the source what it has, into dir.
+func (c *cacheSource) fetch(ctx context.Context, have string) (*Content, error) {
+	content, err := c.source.Fetch(ctx, have)
+	if err != nil {
+		return nil, err
+	}
+	return c.spool(content)
+}
+
+// mayOffer reports whether nothing was published yet, so that what was fetched
+// was refused, and what dir holds was not offered in its place.
+func (c *cacheSource) mayOffer() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return !c.settled
+}
+
+var errRefused = errors.New("the newest content was refused")
+
+// instead returns what dir holds in place of have, which was refused, once. err
+// is why there is nothing newer.
+func (c *cacheSource) instead(have string, err error) (*Content, error) {
+	file, last, _ := c.open()
+	switch {
+	case file == nil:
+		return nil, err
+	case last.Revision == have:
+		file.Close()
+		return nil, err
+	case errors.Is(err, ErrNotModified):
+		err = errRefused
+	}
+	c.settle()
+	return c.kept(&last, file, err), nil
+}
+
+// settle notes that dir has nothing more to offer until the next start.
+func (c *cacheSource) settle() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.settled = true
+}
+
+// kept returns what dir holds.
+func (c *cacheSource) kept(last *kept, file *os.File, stale error) *Content {
+	content := last.content(file, stale)
+	content.Published = func() error { c.settle(); return nil }
+	return content
 }
 
 // open opens what dir holds, and returns nil and a zero kept if there is nothing
@@ -175,6 +228,7 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
 	spooled.Verify = content.Verify
 	spooled.Published = func() error {
+		c.settle()
 		err := c.keep(&last)
 		if content.Published != nil {
 			err = errors.Join(err, content.Published())

@@ -93,6 +93,64 @@ func TestARestartWithNothingNewerTransfersNothing(t *testing.T) {
 	}
 }
 
+func TestARestartWhileTransfersBreakLoadsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	dir, fake := t.TempDir(), new(reloadtest.Fake)
+	push(fake, "good")
+	r, c := start(fake, dir, reload.Options{})
+	succeeds(t, r, c, "good")
+	push(fake, "new content")
+	fake.Truncate(5, errDown)
+	r, c = start(fake, dir, reload.Options{})
+	succeeds(t, r, c, "good")
+	if s := r.Status(); !errors.Is(s.Stale, errDown) || fake.Open() != 0 {
+		t.Errorf("the status is %+v, %d bodies are open", s, fake.Open())
+	}
+	fake.Truncate(-1, nil)
+	succeeds(t, r, c, "new content")
+}
+
+func TestARestartWhileTheOriginHasBadContentLoadsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	dir, fake := t.TempDir(), new(reloadtest.Fake)
+	push(fake, "good")
+	r, c := start(fake, dir, reload.Options{})
+	succeeds(t, r, c, "good")
+	push(fake, "bad")
+	r, c = start(fake, dir, reload.Options{})
+	failsWith(t, r, reload.Loading)
+	succeeds(t, r, c, "good")
+	if s := r.Status(); s.Stale == nil || s.Stale.Error() != "the newest content was refused" {
+		t.Errorf("the status is %+v", s)
+	}
+	failsWith(t, r, reload.Loading) // it may have become good
+	transfers := fake.Fetches()
+	fake.Truncate(0, errDown) // another transfer would fail
+	for range 3 {
+		succeeds(t, r, c, "good")
+	}
+	if s := r.Status(); s.Refused != "2" || fake.Fetches() != transfers+3 {
+		t.Errorf("the status is %+v", s)
+	}
+	push(fake, "new")
+	succeeds(t, r, c, "new")
+
+	for _, record := range []string{"bad too", "bad again"} { // by a load that has become stricter
+		push(fake, "%s", record)
+		failsWith(t, r, reload.Loading)
+	}
+	strict := reload.New(c, reload.Cache(fake, dir), func(context.Context, *text, *text, *reload.Content) error { return errBad }, reload.Options{Logger: quiet})
+	for range 2 {
+		failsWith(t, strict, reload.Loading) // first the newest, then what is kept
+	}
+	failsWith(t, strict, reload.Loading)
+	for range 3 {
+		if err := strict.Reload(t.Context()); err != nil {
+			t.Error("refused content is transferred again and again:", err)
+		}
+	}
+}
+
 func TestADamagedCacheIsNotUsedAndDoesNoHarm(t *testing.T) {
 	t.Parallel()
 	contentOf := func(dir string) string {
