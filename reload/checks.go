@@ -120,9 +120,21 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 				return err
 			}
 		}
-		return c.verify(side, sum)
+		err := c.verify(side, sum)
+		if err != nil {
+			c.forgetSide()
+		}
+		return err
 	}
 	return content, nil
+}
+
+// forgetSide makes the next Fetch transfer what content is checked against, which
+// may have been transferred wrongly.
+func (c *checkedSource) forgetSide() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.revision = ""
 }
 
 // cutDigest takes a revision apart.

@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -182,6 +183,31 @@ func TestATransferThatWentWrongOnceIsRepeated(t *testing.T) {
 	succeeds(t, r, c, "content")
 	if fetches != 2 {
 		t.Errorf("%d transfers", fetches)
+	}
+}
+
+func TestASideThatWasTransferredWronglyIsFetchedAgain(t *testing.T) {
+	t.Parallel()
+	whole := fmt.Sprintf("%x", sumOf("content"))
+	side, fetches := whole[:30], 0
+	r, c, content, _ := checkedReloader(func(source, _ reload.Source) reload.Source {
+		return reload.WithSHA256(source, sourceFunc(func(_ context.Context, have string) (*reload.Content, error) {
+			if have == "same" {
+				return nil, reload.ErrNotModified
+			}
+			fetches++
+			return &reload.Content{Revision: "same", Size: -1, Body: io.NopCloser(strings.NewReader(side))}, nil
+		}))
+	})
+	push(content, "content")
+	failsWith(t, r, reload.Verifying)
+	side = whole
+	succeeds(t, r, c, "content")
+	for range 3 {
+		succeeds(t, r, c, "content")
+	}
+	if fetches != 2 {
+		t.Errorf("the checksum was transferred %d times", fetches)
 	}
 }
 
