@@ -72,6 +72,9 @@ const (
 	partSuffix    = ".part"
 )
 
+// copyBuffer is half of what io.Copy takes: an update allocates little.
+const copyBuffer = 16 << 10
+
 // String returns the name of the source that is cached.
 func (c *cacheSource) String() string { return nameOf(c.source) }
 
@@ -186,7 +189,7 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 // check fails unless file has the recorded size and digest.
 func (k *kept) check(file *os.File) error {
 	sum := sha256.New()
-	size, err := io.Copy(sum, file)
+	size, err := io.CopyBuffer(sum, fromStart(file), make([]byte, copyBuffer))
 	if err != nil {
 		return err
 	}
@@ -245,7 +248,8 @@ func (k *kept) fileName() string { return k.SHA256 + contentSuffix }
 // Reloader has to see it.
 func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error) {
 	sum := sha256.New()
-	if k.Size, err = io.Copy(io.MultiWriter(part, sum), io.LimitReader(content.Body, min(maxBytes, math.MaxInt64-1)+1)); err != nil {
+	body := io.LimitReader(content.Body, min(maxBytes, math.MaxInt64-1)+1)
+	if k.Size, err = io.CopyBuffer(io.MultiWriter(part, sum), body, make([]byte, copyBuffer)); err != nil {
 		return err
 	}
 	if content.Size >= 0 && content.Size != k.Size {

@@ -18,6 +18,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/reload"
 )
 
@@ -316,7 +317,8 @@ func openBelow(dir string) (left []string) {
 
 // checkRun changes content and makes attempts, and checks what readers get.
 func checkRun(t *testing.T, o *origin, source reload.Source, cached bool, outcomes map[reload.Outcome]int, stages map[reload.Stage]int) {
-	c, pool := newTexts()
+	pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{Spares: 8}) // all that there are, for Stats
+	c := poolswap.NewEmptyContainer(pool)
 	var last reload.Event
 	r := reload.New(c, source, o.load, reload.Options{Logger: quiet, Observe: func(e reload.Event) { last = e }})
 	oldest := o.number
