@@ -67,7 +67,7 @@ func TestAnUpdateAllocatesLittle(t *testing.T) { //nolint:paralleltest // it cou
 	dir := t.TempDir()
 	name := filepath.Join(dir, "data")
 	content := make([]byte, large)
-	served := site(t, func(w http.ResponseWriter, r *http.Request) { w.Write(content) }) //nolint:errcheck // the client shows it
+	served := site(t, func(w http.ResponseWriter, r *http.Request) { w.Write(content) })
 	for what, source := range map[string]reload.Source{
 		"File":                 reload.File(name),
 		"FS":                   reload.FS(os.DirFS(dir), "data"),

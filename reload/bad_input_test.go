@@ -146,6 +146,6 @@ func TestNewPanicsForWhatCannotWork(t *testing.T) {
 	}
 	r := reload.New(c, source, load, reload.Options{})
 	var none context.Context
-	pooltest.WantPanic(t, "reload: Reload with a nil Context", func() { r.Reload(none) }) //nolint:errcheck // it panics
-	pooltest.WantPanic(t, "reload: Run with a nil Context", func() { r.Run(none) })       //nolint:errcheck // it panics
+	pooltest.WantPanic(t, "reload: Reload with a nil Context", func() { r.Reload(none) })
+	pooltest.WantPanic(t, "reload: Run with a nil Context", func() { r.Run(none) })
 }

@@ -42,8 +42,8 @@ func (b *body) Read(p []byte) (n int, err error) {
 	switch {
 	case b.read > b.max:
 		err = fmt.Errorf("%w (%d)", errTooLarge, b.max)
-	case err != nil && err != io.EOF: // says more than the length
-	case b.size >= 0 && b.read > b.size, err == io.EOF && b.read < b.size:
+	case err != nil && err != io.EOF: //nolint:errorlint // io.EOF itself; another error says more than the length
+	case b.size >= 0 && b.read > b.size, err == io.EOF && b.read < b.size: //nolint:errorlint // the same
 		err = wrongLength(b.read, b.size)
 	}
 	b.err = err

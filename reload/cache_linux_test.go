@@ -51,8 +51,8 @@ func TestADirectoryThatIsReadOnlyStillServes(t *testing.T) {
 	if err := os.Chmod(dir, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.Chmod(dir, 0o755) }) //nolint:errcheck // the directory is temporary
-	if os.Geteuid() == 0 {                     // root may write all the same, but not to what is mounted so
+	t.Cleanup(func() { os.Chmod(dir, 0o755) })
+	if os.Geteuid() == 0 { // root may write all the same, but not to what is mounted so
 		if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {
 			t.Skip("mounting needs a capability:", err)
 		}

@@ -160,13 +160,13 @@ func TestADamagedCacheIsNotUsedAndDoesNoHarm(t *testing.T) {
 		}
 		return names[0]
 	}
-	replace := func(dir, old, new string) error {
+	replace := func(dir, old, by string) error {
 		name := filepath.Join(dir, "kept.json")
 		all, err := os.ReadFile(name)
 		if err == nil && !strings.Contains(string(all), old) {
 			err = errors.New("no " + old)
 		}
-		return errors.Join(err, os.WriteFile(name, []byte(strings.Replace(string(all), old, new, 1)), 0o644))
+		return errors.Join(err, os.WriteFile(name, []byte(strings.Replace(string(all), old, by, 1)), 0o644))
 	}
 	for name, test := range map[string]struct {
 		damage func(dir string) error

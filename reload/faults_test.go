@@ -252,7 +252,7 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it counts open files
 		runs = 500
 	}
 	dir := t.TempDir()
-	if shm, err := os.MkdirTemp("/dev/shm", "reload"); err == nil { // without a disk to wait for
+	if shm, err := os.MkdirTemp("/dev/shm", "reload"); err == nil { //nolint:usetesting // memory, and no disk to wait for
 		dir = shm
 		t.Cleanup(func() { os.RemoveAll(shm) })
 	}

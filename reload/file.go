@@ -150,7 +150,7 @@ type steadyBody struct {
 func (b *steadyBody) Read(p []byte) (n int, err error) {
 	n, err = b.Reader.Read(p)
 	b.read += int64(n)
-	if err == io.EOF || b.read > b.size {
+	if err == io.EOF || b.read > b.size { //nolint:errorlint // Read returns io.EOF itself
 		if same, statErr := b.same(); statErr != nil {
 			err = statErr
 		} else if !same {

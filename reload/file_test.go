@@ -281,7 +281,7 @@ func TestStormsOfChanges(t *testing.T) {
 	dirs := map[string]func(t *testing.T) string{"temporary directory": func(t *testing.T) string { return t.TempDir() }}
 	if _, err := os.Stat("/dev/shm"); err == nil {
 		dirs["tmpfs"] = func(t *testing.T) string {
-			dir, err := os.MkdirTemp("/dev/shm", "reload")
+			dir, err := os.MkdirTemp("/dev/shm", "reload") //nolint:usetesting // memory, and no disk to wait for
 			if err != nil {
 				t.Fatal(err)
 			}

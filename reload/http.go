@@ -215,8 +215,8 @@ func (b *stallBody) stalled() {
 func (b *stallBody) Read(p []byte) (n int, err error) {
 	b.timer.Reset(b.source.options.StallTimeout)
 	n, err = b.ReadCloser.Read(p)
-	b.timer.Stop() // the time that load takes between two Reads does not count
-	if err != nil && err != io.EOF {
+	b.timer.Stop()                   // the time that load takes between two Reads does not count
+	if err != nil && err != io.EOF { //nolint:errorlint // Read returns io.EOF itself
 		err = withoutSecrets(causeOf(b.ctx, err), b.source.url, b.request)
 	}
 	return n, err

@@ -85,8 +85,8 @@ func (n *nginx) start(t *testing.T) {
 }
 
 func (n *nginx) kill() {
-	n.process.Process.Kill() //nolint:errcheck // it may be dead
-	n.process.Wait()         //nolint:errcheck // it was killed
+	n.process.Process.Kill()
+	n.process.Wait()
 }
 
 func (n *nginx) url(location string) string {

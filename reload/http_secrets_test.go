@@ -63,30 +63,30 @@ func TestNothingShowsSecrets(t *testing.T) {
 	}{
 		"a status whose body echoes all": {handler: echo(403, "url %s key %s escaped %s authorization %s user %s password %s"), want: `status 403 Forbidden, "url`},
 		"a body that cuts a secret": {handler: func(w http.ResponseWriter, r *http.Request) {
-			w.WriteHeader(500)
+			w.WriteHeader(http.StatusInternalServerError)
 			fmt.Fprint(w, strings.Repeat("x", 250), r.URL.Query().Get("long"))
 		}, want: "xxx"},
 		"a transport's error": {client: broken(refused), want: "connection refused: GET http", is: refused},
 		"no server":           {address: func(string) string { return "http://" + secretUser + "127.0.0.1:1/data" + secretQuery }, want: "connect"},
 		"a redirect loop": {handler: func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, r.URL.String()+"&t=of-the-redirect", 302)
+			http.Redirect(w, r, r.URL.String()+"&t=of-the-redirect", http.StatusFound)
 		}, want: "stopped after 10 redirects"},
 		"a redirect to nothing": {handler: func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "http://127.0.0.1:1/?signature=of-the-redirect", 302)
+			http.Redirect(w, r, "http://127.0.0.1:1/?signature=of-the-redirect", http.StatusFound)
 		}, want: "connect"},
 		"a redirect whose target echoes": {handler: func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == "/data" {
-				http.Redirect(w, r, "/signed?signature=of-the-redirect", 302)
+				http.Redirect(w, r, "/signed?signature=of-the-redirect", http.StatusFound)
 				return
 			}
 			echo(410, "url %s %s %s %s %s %s")(w, r)
 		}, want: "status 410 Gone"},
 		"a redirect to no URL": {handler: func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "http://%zz/"+r.URL.RawQuery)
-			w.WriteHeader(302)
+			w.WriteHeader(http.StatusFound)
 		}, want: "Location"},
 		"a redirect that is refused": {handler: func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "/signed?signature=of-the-redirect", 302)
+			http.Redirect(w, r, "/signed?signature=of-the-redirect", http.StatusFound)
 		}, client: &http.Client{CheckRedirect: func(r *http.Request, via []*http.Request) error {
 			return fmt.Errorf("not from %s to %s", via[0].URL, r.URL)
 		}}, want: "not from http"},
@@ -105,7 +105,7 @@ func TestNothingShowsSecrets(t *testing.T) {
 			fmt.Fprint(w, "half")
 		}, want: "unexpected EOF"},
 		"a body whose error says it": {client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: 200, ContentLength: -1, Body: io.NopCloser(io.MultiReader(strings.NewReader("half"), failing{fmt.Errorf("%w: %s", refused, r.URL)}))}, nil
+			return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(io.MultiReader(strings.NewReader("half"), failing{fmt.Errorf("%w: %s", refused, r.URL)}))}, nil
 		})}, want: "read: connection refused: http", is: refused},
 		"no TLS there":     {address: func(plain string) string { return strings.Replace(plain, "http:", "https:", 1) }, want: "server gave HTTP response to HTTPS client"},
 		"a Client.Timeout": {handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, client: &http.Client{Timeout: time.Millisecond}, want: "Client.Timeout exceeded"},

@@ -81,7 +81,7 @@ func TestGzipIsUndone(t *testing.T) {
 		w.Header().Set("ETag", `W/"packed"`)
 		w.Header().Set("Content-Encoding", "gzip")
 		w.Header().Set("Content-Length", strconv.Itoa(len(packed)-int(cut.Load())))
-		w.Write(packed[:len(packed)-int(cut.Load())]) //nolint:errcheck // the client shows it
+		w.Write(packed[:len(packed)-int(cut.Load())])
 	})
 	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{MaxBytes: int64(len(text))})
 	for _, missing := range []int64{int64(len(packed)) / 2, 1, 8} { // 8: what gzip ends with
@@ -163,7 +163,7 @@ func TestA304ThatWasNotAskedForIsAnError(t *testing.T) {
 			t.Errorf("Fetch(%q) returned %v and %v", have, content, err)
 		}
 	}
-	if _, err := source.Fetch(t.Context(), `etag "abc"`); err != reload.ErrNotModified { //nolint:errorlint // it is the error itself
+	if _, err := source.Fetch(t.Context(), `etag "abc"`); err != reload.ErrNotModified {
 		t.Error(err)
 	}
 }
@@ -231,7 +231,7 @@ func TestStatusErrorsSayHowTheBodyBegins(t *testing.T) {
 					w.Header().Set("Retry-After", test.retry)
 				}
 				w.WriteHeader(test.status)
-				io.WriteString(w, test.body) //nolint:errcheck // the client shows it
+				io.WriteString(w, test.body)
 			})
 			r, _ := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
 			failure := failsWith(t, r, reload.Fetching)
@@ -287,7 +287,7 @@ func TestABodyThatTheServerCutsIsAnError(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				io.WriteString(conn, response) //nolint:errcheck // the client shows it
+				io.WriteString(conn, response)
 				conn.Close()
 			})
 			r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
@@ -346,7 +346,7 @@ func TestACtxThatEndsInTheMiddleEndsTheTransfer(t *testing.T) {
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Length", "100")
 		fmt.Fprint(w, "half")
-		http.NewResponseController(w).Flush() //nolint:errcheck // the client shows it
+		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 		close(gone)
 	})

@@ -43,7 +43,7 @@ func inTime(t *testing.T, handler http.HandlerFunc, fn func(t *testing.T, client
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{make(chan net.Conn), make(chan struct{})}
 		server := &http.Server{Handler: handler}
-		go server.Serve(p) //nolint:errcheck // it is closed below
+		go server.Serve(p)
 		transport := &http.Transport{DialContext: p.dial}
 		fn(t, &http.Client{Transport: transport})
 		transport.CloseIdleConnections()
@@ -93,7 +93,7 @@ func TestATransferThatStallsIsLeft(t *testing.T) {
 	inTime(t, func(w http.ResponseWriter, r *http.Request) {
 		for i := range parts {
 			fmt.Fprintf(w, "part %3d\n", i)
-			http.NewResponseController(w).Flush() //nolint:errcheck // the client shows it
+			http.NewResponseController(w).Flush()
 			time.Sleep(pause)
 		}
 		if r.URL.Path == "/stalls" {
@@ -117,7 +117,7 @@ func TestATransferThatStallsIsLeft(t *testing.T) {
 func TestALoadThatTakesItsTimeIsNoStall(t *testing.T) {
 	inTime(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000000")
-		w.Write(make([]byte, 1_000_000)) //nolint:errcheck // the client shows it
+		w.Write(make([]byte, 1_000_000))
 	}, func(t *testing.T, client *http.Client) {
 		c, _ := newTexts()
 		r := reload.New(c, reload.HTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}), func(_ context.Context, _, _ *text, content *reload.Content) error {
@@ -139,7 +139,7 @@ func TestAStatusErrorDoesNotWaitForItsBody(t *testing.T) {
 	inTime(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		fmt.Fprint(w, "upstream")
-		http.NewResponseController(w).Flush() //nolint:errcheck // the client shows it
+		http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	}, func(t *testing.T, client *http.Client) {
 		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}, reload.Options{})
