@@ -17,7 +17,7 @@ import (
 )
 
 // secrets must not be seen anywhere. The query has them escaped.
-var secrets = []string{"alice-user", "pass/word", "pass%2Fword", "licence key/1", "licence+key%2F1", "licence%20key%2F1", "prefix", "prefix-longer", "of-the-redirect", "bearer-token", "by-prepare"}
+var secrets = []string{"alice-user", "pass/word", "pass%2Fword", "licence key/1", "licence+key%2F1", "licence%20key%2F1", "prefix", "prefix-longer", "of-the-redirect", "bearer-token", "by-prepare", "xlic"}
 
 const (
 	secretUser  = "alice-user:pass%2Fword@"
@@ -64,7 +64,7 @@ func TestNothingShowsSecrets(t *testing.T) {
 		"a status whose body echoes all": {handler: echo(403, "url %s key %s escaped %s authorization %s user %s password %s"), want: `status 403 Forbidden, "url`},
 		"a body that cuts a secret": {handler: func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusInternalServerError)
-			fmt.Fprint(w, strings.Repeat("x", 250), r.URL.Query().Get("long"))
+			fmt.Fprint(w, strings.Repeat("x", 250), r.URL.Query().Get("key"))
 		}, want: "xxx"},
 		"a transport's error": {client: broken(refused), want: "connection refused: GET http", is: refused},
 		"no server":           {address: func(string) string { return "http://" + secretUser + "127.0.0.1:1/data" + secretQuery }, want: "connect"},
