@@ -212,6 +212,7 @@ func TestThePatternsAreCompiled(t *testing.T) {
 	}{
 		{"docs/patterns.md", []string{"*patterns*_test.go", "example_resources_test.go"}, 25},
 		{"docs/oplog.md", []string{"oplog/example_*_test.go"}, 8},
+		{"docs/reload.md", []string{"reload/example_*_test.go"}, 7},
 	} {
 		t.Run(c.page, func(t *testing.T) {
 			var compiled string

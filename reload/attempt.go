@@ -238,8 +238,10 @@ func (r *Reloader) record(e *Event) {
 		}
 	case e.Outcome == NotModified && r.have != s.Revision: // what it has is still what was refused
 		return
+	case e.Stale != nil: // good, but not known to be the newest
+		s.Failures, s.Refused = 0, ""
 	default:
-		s.Failures, s.Refused, s.Checked = 0, "", e.At
+		s.Failures, s.Refused, s.Checked, s.Stale = 0, "", e.At, nil
 	}
 	if e.Outcome == Failed || e.Outcome == Loaded {
 		if len(r.recent) == recentEvents {

@@ -116,7 +116,7 @@ func TestAWrongSideIsSaid(t *testing.T) {
 				}
 			}
 			fetches := content.Fetches()
-			if err := r.Reload(t.Context()); err != nil || content.Fetches() != fetches+1 || r.Status().Refused != checkedRevision("1", test.side) {
+			if err := r.Reload(t.Context()); err == nil || content.Fetches() != fetches+1 || r.Status().Refused != checkedRevision("1", test.side) {
 				t.Errorf("after the refusal: %v, status %+v", err, r.Status())
 			}
 			is(t, c, "")

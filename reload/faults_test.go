@@ -96,12 +96,12 @@ func (f *faults) body(content []byte, mayCorrupt bool) io.ReadCloser {
 		}
 		f.open--
 		closed = true
-		return f.fail()
+		return f.hit()
 	}}
 }
 
-// origin has the numbered content that sources of a run serve.
-type origin struct {
+// faultyOrigin has the numbered content that sources of a run serve.
+type faultyOrigin struct {
 	*faults
 	number  int
 	content []byte
@@ -109,7 +109,7 @@ type origin struct {
 
 // change makes new content: a header with a checksum, rows, and padding that a
 // load may leave unread.
-func (o *origin) change() {
+func (o *faultyOrigin) change() {
 	o.number++
 	rows := strings.Repeat("row of "+strconv.Itoa(o.number)+"\n", 1+o.IntN(500))
 	o.content = fmt.Appendf(nil, "%d %d %x\n%s%s", o.number, len(rows), sha256.Sum256([]byte(rows)), rows, strings.Repeat("#", o.IntN(2)*o.IntN(5000)))
@@ -130,14 +130,14 @@ func whole(content []byte) (number int, err error) {
 	return number, nil
 }
 
-func (o *origin) String() string { return "origin" }
+func (o *faultyOrigin) String() string { return "origin" }
 
 // Fetch implements reload.Source.
-func (o *origin) Fetch(ctx context.Context, have string) (*reload.Content, error) {
+func (o *faultyOrigin) Fetch(ctx context.Context, have string) (*reload.Content, error) {
 	return o.fetch(ctx, have, o.content, false)
 }
 
-func (o *origin) fetch(ctx context.Context, have string, content []byte, mayCorrupt bool) (*reload.Content, error) {
+func (o *faultyOrigin) fetch(ctx context.Context, have string, content []byte, mayCorrupt bool) (*reload.Content, error) {
 	o.spoilt = false
 	if err := errors.Join(o.spoil(), ctx.Err()); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (o *origin) fetch(ctx context.Context, have string, content []byte, mayCorr
 }
 
 // RoundTrip implements http.RoundTripper.
-func (o *origin) RoundTrip(r *http.Request) (*http.Response, error) {
+func (o *faultyOrigin) RoundTrip(r *http.Request) (*http.Response, error) {
 	o.spoilt = false
 	if err := errors.Join(o.spoil(), r.Context().Err()); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (o *origin) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // Open implements fs.FS.
-func (o *origin) Open(name string) (fs.File, error) {
+func (o *faultyOrigin) Open(name string) (fs.File, error) {
 	o.spoilt = false
 	if err := o.spoil(); err != nil {
 		return nil, err
@@ -190,7 +190,7 @@ func (o *origin) Open(name string) (fs.File, error) {
 type faultyFile struct {
 	fs.File
 	io.ReadCloser
-	*origin
+	*faultyOrigin
 }
 
 func (f faultyFile) Read(p []byte) (int, error) { return f.ReadCloser.Read(p) }
@@ -204,7 +204,7 @@ func (f faultyFile) Stat() (fs.FileInfo, error) {
 }
 
 // summed returns the origin with a checksum, which changes with the content.
-func (o *origin) summed() reload.Source {
+func (o *faultyOrigin) summed() reload.Source {
 	content := named{sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
 		return o.fetch(ctx, have, o.content, true)
 	}), "origin"}
@@ -215,7 +215,7 @@ func (o *origin) summed() reload.Source {
 }
 
 // load reads as a program does: all, or only what it needs. It fails at random.
-func (o *origin) load(_ context.Context, next, _ *text, content *reload.Content) error {
+func (o *faultyOrigin) load(_ context.Context, next, _ *text, content *reload.Content) error {
 	next.value = next.value[:0]
 	if o.IntN(2) == 0 {
 		all, err := io.ReadAll(content.Body)
@@ -259,23 +259,23 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it counts open files
 	stacks := []struct {
 		name   string
 		cached bool
-		source func(*origin) reload.Source
+		source func(*faultyOrigin) reload.Source
 	}{
-		{"a source", false, func(o *origin) reload.Source { return o }},
-		{"FS", false, func(o *origin) reload.Source { return reload.FS(o, "origin") }},
-		{"HTTP", false, func(o *origin) reload.Source {
+		{"a source", false, func(o *faultyOrigin) reload.Source { return o }},
+		{"FS", false, func(o *faultyOrigin) reload.Source { return reload.FS(o, "origin") }},
+		{"HTTP", false, func(o *faultyOrigin) reload.Source {
 			return reload.HTTP("http://host/origin", reload.HTTPOptions{Client: &http.Client{Transport: o}, Prepare: func(*http.Request) error { return o.spoil() }})
 		}},
-		{"a checksum", false, (*origin).summed},
-		{"a cache", true, func(o *origin) reload.Source { return reload.Cache(o, filepath.Join(dir, "a")) }},
-		{"a cache of a checksum", true, func(o *origin) reload.Source { return reload.Cache(o.summed(), filepath.Join(dir, "b")) }},
+		{"a checksum", false, (*faultyOrigin).summed},
+		{"a cache", true, func(o *faultyOrigin) reload.Source { return reload.Cache(o, filepath.Join(dir, "a")) }},
+		{"a cache of a checksum", true, func(o *faultyOrigin) reload.Source { return reload.Cache(o.summed(), filepath.Join(dir, "b")) }},
 	}
 	outcomes := map[reload.Outcome]int{}
 	stages := map[reload.Stage]int{}
 	number := 0
 	for run := range runs {
 		seed := rand.Uint64()
-		o := &origin{faults: &faults{Rand: rand.New(rand.NewPCG(seed, 0))}, number: number}
+		o := &faultyOrigin{faults: &faults{Rand: rand.New(rand.NewPCG(seed, 0))}, number: number}
 		stack := stacks[run%len(stacks)]
 		checkRun(t, o, stack.source(o), stack.cached, outcomes, stages)
 		number = o.number
@@ -316,7 +316,7 @@ func openBelow(dir string) (left []string) {
 }
 
 // checkRun changes content and makes attempts, and checks what readers get.
-func checkRun(t *testing.T, o *origin, source reload.Source, cached bool, outcomes map[reload.Outcome]int, stages map[reload.Stage]int) {
+func checkRun(t *testing.T, o *faultyOrigin, source reload.Source, cached bool, outcomes map[reload.Outcome]int, stages map[reload.Stage]int) {
 	pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{Spares: 8}) // all that there are, for Stats
 	c := poolswap.NewEmptyContainer(pool)
 	var last reload.Event

@@ -18,9 +18,14 @@ import (
 var pageText string
 
 var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"ago":   ago,
-	"bytes": bytesInWords,
-	"round": func(d time.Duration) time.Duration { return d.Round(roundTo(d)) },
+	"bytes":      bytesInWords,
+	"cause":      causeOfFailure,
+	"count":      count,
+	"firstLine":  func(err error) string { line, _, _ := strings.Cut(err.Error(), "\n"); return line },
+	"otherLines": func(err error) string { _, rest, _ := strings.Cut(err.Error(), "\n"); return rest },
+	"outcome":    outcomeInWords,
+	"span":       span,
+	"stage":      stageInWords,
 }).Parse(pageText))
 
 // ServeHTTP serves the status: as JSON if the request asks for application/json
@@ -35,14 +40,17 @@ func (r *Reloader) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	report := r.report()
-	if request.URL.Query().Get("format") == "json" || strings.Contains(request.Header.Get("Accept"), "application/json") {
+	query, accept := request.URL.Query(), request.Header.Get("Accept")
+	if query.Get("format") == "json" || strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html") {
 		w.Header().Set("Content-Type", "application/json")
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
 		encoder.Encode(report.json()) //nolint:errcheck // the client has gone
 		return
 	}
+	report.Renews = query.Get("renew") != "no"
 	var text bytes.Buffer
 	if err := page.Execute(&text, report); err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
@@ -57,6 +65,7 @@ func (r *Reloader) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 type report struct {
 	Status
 	Now    time.Time
+	Renews bool    // the page, by itself
 	Recent []Event // the newest first
 	Stats  *poolswap.Stats
 }
@@ -87,32 +96,33 @@ func (p *report) State() string {
 	return "fresh"
 }
 
-// Headline is the status in a sentence.
+// Headline is the status in a sentence or two.
 func (p *report) Headline() string {
-	switch p.State() {
-	case "failing":
-		return "Nothing is loaded, and the last attempt failed."
-	case "empty":
+	stays := fmt.Sprintf(" Version %d stays.", p.Version)
+	if p.Version == 0 {
+		stays = " Nothing is loaded."
+	}
+	switch {
+	case p.Failures > 0:
+		return failureInWords(p.Err) + stays
+	case p.Version == 0:
 		return "Nothing is loaded yet."
-	case "stale":
-		if p.Refused != "" {
-			return "The newest content was refused. What was good before stays."
-		}
-		return "The source cannot be read. What was good before stays."
+	case p.Status.Stale != nil:
+		return "The content is from the cache: the source could not be asked."
 	}
 	return "The newest content is loaded."
 }
 
-// Held says in words what readers hold.
+// HeldInWords says what readers hold.
 func (p *report) HeldInWords() string {
-	s := p.Stats
-	switch {
-	case s.Retired == 0:
+	switch s := p.Stats; s.Retired {
+	case 0:
 		return "Readers hold no old version."
-	case s.Retired == 1:
-		return fmt.Sprintf("Readers hold one old version, replaced %v ago.", s.OldestRetired.Round(roundTo(s.OldestRetired)))
+	case 1:
+		return "Readers hold one old version, for " + span(s.OldestRetired) + " by now."
+	default:
+		return fmt.Sprintf("Readers hold %d old versions, the oldest for %s by now.", s.Retired, span(s.OldestRetired))
 	}
-	return fmt.Sprintf("Readers hold %d old versions, the oldest replaced %v ago.", s.Retired, s.OldestRetired.Round(roundTo(s.OldestRetired)))
 }
 
 // json returns the report as programs read it: errors as text, durations in
@@ -154,34 +164,19 @@ func (p *report) json() map[string]any {
 	return all
 }
 
-// ago returns how long ago a time was, as people say it.
-func ago(now, then time.Time) string {
-	d := now.Sub(then)
-	if d < 0 {
-		return "in " + d.Abs().Round(roundTo(d.Abs())).String()
-	}
-	return d.Round(roundTo(d)).String() + " ago"
-}
+// moment is a time on the page.
+type moment struct{ Then, Ago string }
 
-// roundTo returns what is worth showing of a duration.
-func roundTo(d time.Duration) time.Duration {
-	switch {
-	case d < 10*time.Millisecond:
-		return 10 * time.Microsecond
-	case d < 10*time.Second:
-		return 10 * time.Millisecond
+// When returns how long ago a time was, or how far ahead it is.
+func (p *report) When(then time.Time) moment {
+	m := moment{Then: then.UTC().Format(time.RFC3339)}
+	switch d := p.Now.Sub(then); {
+	case d < -time.Second:
+		m.Ago = "in " + span(-d)
+	case d < time.Second:
+		m.Ago = "now"
+	default:
+		m.Ago = span(d) + " ago"
 	}
-	return time.Second
-}
-
-func bytesInWords(n int64) string {
-	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
-	value, unit := float64(n), 0
-	for ; value >= 1024 && unit < len(units)-1; unit++ {
-		value /= 1024
-	}
-	if unit == 0 {
-		return fmt.Sprintf("%d B", n)
-	}
-	return fmt.Sprintf("%.1f %s", value, units[unit])
+	return m
 }

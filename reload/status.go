@@ -61,6 +61,9 @@ func (s *Status) Age() time.Duration {
 	if s.Version == 0 {
 		return 0
 	}
+	if s.Checked.IsZero() { // it came from a cache
+		return time.Since(s.Loaded)
+	}
 	return time.Since(s.Checked)
 }
 

@@ -1,0 +1,121 @@
+// Command denylist says whether a domain is on a list, which it keeps fresh from
+// a URL: an example of package reload. See README.md.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/reload"
+)
+
+// list is the domains, sorted. A reload fills the memory of an earlier list.
+type list struct {
+	poolswap.Ref
+	text    bytes.Buffer
+	domains [][]byte // parts of text
+}
+
+func (l *list) reset() bool {
+	l.text.Reset()
+	l.domains = l.domains[:0]
+	return true
+}
+
+// load refuses what is no list of domains, such as the page of a proxy.
+func (l *list) load(content *reload.Content) error {
+	if _, err := l.text.ReadFrom(content.Body); err != nil {
+		return err
+	}
+	for line := range bytes.Lines(l.text.Bytes()) {
+		domain := bytes.TrimSpace(line)
+		if len(domain) == 0 || domain[0] == '#' {
+			continue
+		}
+		if bytes.ContainsAny(domain, " \t<>/") {
+			return fmt.Errorf("%.60q is no domain", domain)
+		}
+		l.domains = append(l.domains, domain)
+	}
+	if len(l.domains) == 0 {
+		return errors.New("the list is empty")
+	}
+	slices.SortFunc(l.domains, bytes.Compare)
+	return nil
+}
+
+// has reports whether the domain, or one that it is part of, is on the list.
+func (l *list) has(domain string) bool {
+	for found := true; found; _, domain, found = strings.Cut(domain, ".") {
+		if _, listed := slices.BinarySearchFunc(l.domains, []byte(domain), bytes.Compare); listed {
+			return true
+		}
+	}
+	return false
+}
+
+// serve answers at listener until ctx ends.
+func serve(ctx context.Context, listener net.Listener, source reload.Source, every time.Duration) error {
+	pool := poolswap.NewPool(func() *list { return new(list) }, (*list).reset)
+	lists := poolswap.NewEmptyContainer(pool)
+	reloader := reload.New(lists, source, func(_ context.Context, next, _ *list, content *reload.Content) error {
+		return next.load(content)
+	}, reload.Options{Every: every, Stats: pool.Stats})
+	go func() { log.Print("reload: ", reloader.Run(ctx)) }() // ends with ctx or pool
+
+	mux := http.NewServeMux()
+	mux.Handle("GET /status", reloader)
+	mux.HandleFunc("GET /check", func(w http.ResponseWriter, r *http.Request) {
+		l := lists.Acquire()
+		if l == nil {
+			http.Error(w, "no list is loaded", http.StatusServiceUnavailable)
+			return
+		}
+		denied, version := l.has(strings.ToLower(r.URL.Query().Get("domain"))), lists.VersionOf(l)
+		lists.Release(l) // not while a slow client is written to
+		fmt.Fprintf(w, "{\"denied\":%t,\"version\":%d}\n", denied, version)
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	select {
+	case err := <-failed:
+		return errors.Join(err, pool.Close(ctx))
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	return errors.Join(server.Shutdown(grace), pool.Close(grace)) // Close waits for every list
+}
+
+func main() {
+	address := flag.String("addr", "127.0.0.1:8080", "serve HTTP at this `address`")
+	url := flag.String("url", "", "`URL` of the list: a domain a line")
+	dir := flag.String("cache", "denylist.cache", "`directory` for the last good list")
+	every := flag.Duration("every", time.Minute, "ask for a newer list at this `interval`")
+	flag.Parse()
+	if *url == "" {
+		log.Fatal("give the -url of a list")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	listener, err := net.Listen("tcp", *address)
+	if err == nil {
+		err = serve(ctx, listener, reload.Cache(reload.HTTP(*url, reload.HTTPOptions{}), *dir), *every)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+}

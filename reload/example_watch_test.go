@@ -1,0 +1,162 @@
+package reload_test
+
+import (
+	"context"
+	"errors"
+	"expvar"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
+)
+
+// readiness answers 503 until something is loaded. A table that is an hour old
+// is still better than no service, so age alone only warns.
+func readiness(reloader *reload.Reloader) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		s := reloader.Status()
+		switch {
+		case s.Version == 0:
+			http.Error(w, "nothing is loaded", http.StatusServiceUnavailable)
+		case s.Age() > time.Hour:
+			fmt.Fprintln(w, "ready, but old:", s.Err)
+		default:
+			fmt.Fprintln(w, "ready")
+		}
+	}
+}
+
+// A readiness probe.
+func ExampleStatus_Age() {
+	source := new(reloadtest.Fake)
+	reloader := reload.New(newTables(), source, loadTable, reload.Options{})
+	probe := func() {
+		answer := httptest.NewRecorder()
+		readiness(reloader)(answer, httptest.NewRequest(http.MethodGet, "/ready", nil))
+		fmt.Print(answer.Code, " ", answer.Body)
+	}
+	probe()
+	source.Push([]byte("a.example"))
+	_ = reloader.Reload(context.Background())
+	probe()
+	// Output:
+	// 503 nothing is loaded
+	// 200 ready
+}
+
+// Observe counts for metrics and alerts.
+func ExampleOptions() {
+	outcomes := map[reload.Outcome]int{}
+	source := new(reloadtest.Fake)
+	reloader := reload.New(newTables(), source, loadTable, reload.Options{
+		Every:      10 * time.Second,
+		MaxBackoff: time.Minute,
+		MaxBytes:   1 << 20,
+		Observe:    func(e reload.Event) { outcomes[e.Outcome]++ },
+	})
+	for range 3 {
+		_ = reloader.Reload(context.Background())
+	}
+	source.Push([]byte("a.example"))
+	_ = reloader.Reload(context.Background())
+	fmt.Println(outcomes)
+	// Output: map[failed:3 loaded:1]
+}
+
+// An alert names what was refused.
+func ExampleEvent() {
+	alert := func(e reload.Event) {
+		var failure *reload.Error
+		if errors.As(e.Err, &failure) && failure.Refused {
+			fmt.Printf("revision %s is bad, version %d stays: %v\n", e.Revision, e.Version, failure.Err)
+		}
+	}
+	source := new(reloadtest.Fake)
+	source.Push([]byte("bad"))
+	_ = reload.New(newTables(), source, func(context.Context, *Table, *Table, *reload.Content) error {
+		return errBad
+	}, reload.Options{Observe: alert}).Reload(context.Background())
+	// Output: revision 1 is bad, version 0 stays: bad row 3
+}
+
+// The outcomes of attempts, in the order of their frequency in a healthy service.
+func ExampleOutcome() {
+	source := new(reloadtest.Fake)
+	reloader := reload.New(newTables(), source, loadTable, reload.Options{Observe: func(e reload.Event) { fmt.Printf("%s %q\n", e.Outcome, e.Revision) }})
+	attempt := func() { _ = reloader.Reload(context.Background()) }
+	source.Push([]byte("a.example"))
+	attempt()
+	attempt()
+	source.Push([]byte("a.example")) // the same again
+	attempt()
+	source.Fail(errors.New("no route to host"))
+	attempt()
+	// Output:
+	// loaded "1"
+	// not modified ""
+	// unchanged "2"
+	// failed ""
+}
+
+// publishStatus makes the status an expvar. Errors are no JSON, so it has their
+// text.
+func publishStatus(name string, reloader *reload.Reloader) {
+	expvar.Publish(name, expvar.Func(func() any {
+		s := reloader.Status()
+		text := ""
+		if s.Failures > 0 {
+			text = s.Err.Error()
+		}
+		return map[string]any{"version": s.Version, "age_seconds": s.Age().Seconds(), "failures": s.Failures, "error": text}
+	}))
+}
+
+// The status as an expvar.
+func ExampleStatus() {
+	source := new(reloadtest.Fake)
+	reloader := reload.New(newTables(), source, loadTable, reload.Options{})
+	if expvar.Get("table") == nil { // else the example ran before
+		publishStatus("table", reloader)
+	}
+	fmt.Println(expvar.Get("table"))
+	// Output: {"age_seconds":0,"error":"","failures":0,"version":0}
+}
+
+func ExampleReloader_Status() {
+	source := new(reloadtest.Fake)
+	source.Push([]byte("a.example"))
+	reloader := reload.New(newTables(), source, loadTable, reload.Options{})
+	_ = reloader.Reload(context.Background())
+	s := reloader.Status()
+	fmt.Println(s.Source, s.Revision, s.Version, s.Size, s.Failures)
+	// Output: fake 1 1 9 0
+}
+
+// Under MaxLive an attempt waits for a reader, and says what that one holds.
+func ExampleStatus_Held() {
+	ctx := context.Background()
+	pool := poolswap.NewPoolWithOptions(newTable, resetTable, poolswap.Options[Table]{MaxLive: 2})
+	tables := poolswap.NewEmptyContainer(pool)
+	source := new(reloadtest.Fake)
+	reloader := reload.New(tables, source, loadTable, reload.Options{ObjectWait: 200 * time.Millisecond})
+	reload := func(row string) error {
+		source.Push([]byte(row))
+		return reloader.Reload(ctx)
+	}
+	_ = reload("a.example")
+	slow := tables.Acquire()
+	_ = reload("b.example")
+	fmt.Println(reload("c.example") != nil)
+	s := reloader.Status()
+	fmt.Println("held:", s.Held().Versions)
+	tables.Release(slow)
+	fmt.Println(reload("c.example"))
+	// Output:
+	// true
+	// held: [1]
+	// <nil>
+}

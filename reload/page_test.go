@@ -1,0 +1,461 @@
+package reload_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
+)
+
+// ask returns the answer of ServeHTTP.
+func ask(r http.Handler, method, target, accept string) *httptest.ResponseRecorder {
+	request := httptest.NewRequest(method, target, nil)
+	request.Header.Set("Accept", accept)
+	answer := httptest.NewRecorder()
+	r.ServeHTTP(answer, request)
+	return answer
+}
+
+const browserAccept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+
+func pageOf(t *testing.T, r http.Handler) string {
+	t.Helper()
+	answer := ask(r, http.MethodGet, "/status", browserAccept)
+	if answer.Code != http.StatusOK || answer.Header().Get("Content-Type") != "text/html; charset=utf-8" {
+		t.Fatalf("status %d, %q", answer.Code, answer.Header())
+	}
+	return answer.Body.String()
+}
+
+var headline = regexp.MustCompile(`<p class="state (\w+)">([^<]*)</p>`)
+
+// headlineOf returns the state and the headline of the page.
+func headlineOf(t *testing.T, r http.Handler) string {
+	t.Helper()
+	found := headline.FindStringSubmatch(pageOf(t, r))
+	if found == nil {
+		t.Fatal("the page has no headline")
+	}
+	return found[1] + ": " + found[2]
+}
+
+var errRefused = errors.New("connection refused")
+
+func TestThePageSaysInWhichStateTheContentIs(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		do   func(r *reload.Reloader, fake *reloadtest.Fake, c *texts)
+		want string
+	}{
+		{"nothing was tried", func(*reload.Reloader, *reloadtest.Fake, *texts) {}, "empty: Nothing is loaded yet."},
+		{"the source is down from the start", func(r *reload.Reloader, fake *reloadtest.Fake, _ *texts) {
+			fake.Fail(errRefused)
+			r.Reload(context.Background())
+		}, "failing: The source cannot be read. Nothing is loaded."},
+		{"the first content is bad", func(r *reload.Reloader, fake *reloadtest.Fake, _ *texts) {
+			push(fake, "bad")
+			r.Reload(context.Background())
+		}, "failing: The newest content was refused. Nothing is loaded."},
+		{"all is well", func(r *reload.Reloader, fake *reloadtest.Fake, _ *texts) {
+			push(fake, "good")
+			r.Reload(context.Background())
+		}, "fresh: The newest content is loaded."},
+		{"the source came back", func(r *reload.Reloader, fake *reloadtest.Fake, _ *texts) {
+			fake.Fail(errRefused)
+			r.Reload(context.Background())
+			push(fake, "good")
+			r.Reload(context.Background())
+		}, "fresh: The newest content is loaded."},
+		{"the source went down", func(r *reload.Reloader, fake *reloadtest.Fake, _ *texts) {
+			push(fake, "good")
+			r.Reload(context.Background())
+			fake.Fail(errRefused)
+			r.Reload(context.Background())
+		}, "stale: The source cannot be read. Version 1 stays."},
+		{"a body ends too early", func(r *reload.Reloader, fake *reloadtest.Fake, _ *texts) {
+			push(fake, "good")
+			r.Reload(context.Background())
+			push(fake, "better")
+			fake.Truncate(3, nil)
+			r.Reload(context.Background())
+		}, "stale: The source cannot be read. Version 1 stays."},
+		{"new content is bad", func(r *reload.Reloader, fake *reloadtest.Fake, _ *texts) {
+			push(fake, "good")
+			r.Reload(context.Background())
+			push(fake, "bad")
+			r.Reload(context.Background())
+			r.Reload(context.Background()) // not modified: still the bad one
+		}, "stale: The newest content was refused. Version 1 stays."},
+		{"readers hold every object", func(r *reload.Reloader, fake *reloadtest.Fake, c *texts) {
+			push(fake, "one")
+			r.Reload(context.Background())
+			defer c.Release(c.Acquire())
+			push(fake, "two")
+			r.Reload(context.Background())
+			push(fake, "three")
+			r.Reload(context.Background())
+		}, "stale: There is newer content, but readers hold every object. Version 2 stays."},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r, fake, texts := limited()
+				c.do(r, fake, texts)
+				if got := headlineOf(t, r); got != c.want {
+					t.Errorf("the page says %q, want %q", got, c.want)
+				}
+			})
+		})
+	}
+}
+
+// limited returns a Reloader whose pool has two objects at the most.
+func limited() (*reload.Reloader, *reloadtest.Fake, *texts) {
+	pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 2})
+	c, fake := poolswap.NewEmptyContainer(pool), new(reloadtest.Fake)
+	return reload.New(c, fake, load, reload.Options{Logger: quiet, Stats: pool.Stats}), fake, c
+}
+
+func TestThePageSaysThatContentDidNotPassItsCheck(t *testing.T) {
+	c, _ := newTexts()
+	content, sums := new(reloadtest.Fake), new(reloadtest.Fake)
+	r := reload.New(c, reload.WithSHA256(content, sums), load, reload.Options{Logger: quiet})
+	push(content, "one")
+	push(sums, "%064d", 0)
+	r.Reload(t.Context())
+	if got, want := headlineOf(t, r), "failing: The newest content did not pass its check. Nothing is loaded."; got != want {
+		t.Errorf("the page says %q, want %q", got, want)
+	}
+}
+
+func TestThePageSaysThatContentIsFromTheCache(t *testing.T) {
+	dir, fake := t.TempDir(), new(reloadtest.Fake)
+	first, _ := newTexts()
+	push(fake, "kept")
+	if err := reload.New(first, reload.Cache(fake, dir), load, reload.Options{Logger: quiet}).Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	fake.Fail(errRefused)
+	c, _ := newTexts()
+	r := reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: quiet})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := headlineOf(t, r), "stale: The content is from the cache: the source could not be asked."; got != want {
+		t.Errorf("the page says %q, want %q", got, want)
+	}
+	if !strings.Contains(pageOf(t, r), "<pre>connection refused</pre>") {
+		t.Error("the page does not say why")
+	}
+	if strings.Contains(pageOf(t, r), "Last known to be the newest") {
+		t.Error("the page says that it is known to be the newest")
+	}
+}
+
+// goldenJSON is what programs read after a good load, a refused one and a reader
+// that holds the first version.
+const goldenJSON = `{
+  "age_seconds": 60,
+  "attempts": 3,
+  "checked": "2000-01-01T00:00:01Z",
+  "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)",
+  "failed": "2000-01-01T00:00:01Z",
+  "failures": 1,
+  "fetch_seconds": 1,
+  "load_seconds": 0,
+  "loaded": "2000-01-01T00:00:01Z",
+  "pool": {
+    "current": 1,
+    "held": 1,
+    "leaked": 0,
+    "live": 3,
+    "lost": 0,
+    "oldest_retired_seconds": 60,
+    "retired": 1,
+    "spares": 1
+  },
+  "recent": [
+    {
+      "at": "2000-01-01T00:00:01Z",
+      "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)",
+      "outcome": "failed",
+      "revision": "3",
+      "size_bytes": 3,
+      "version": 2
+    },
+    {
+      "at": "2000-01-01T00:00:01Z",
+      "outcome": "loaded",
+      "revision": "2",
+      "size_bytes": 6,
+      "version": 2
+    },
+    {
+      "at": "2000-01-01T00:00:00Z",
+      "outcome": "loaded",
+      "revision": "1",
+      "size_bytes": 3,
+      "version": 1
+    }
+  ],
+  "refused": "3",
+  "revision": "2",
+  "size_bytes": 6,
+  "source": "fake",
+  "state": "stale",
+  "swaps": 2,
+  "version": 2
+}
+`
+
+func TestTheJSONHasTheseFields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c, fake := faked(reload.Options{})
+		push(fake, "one")
+		r.Reload(t.Context())
+		held := c.Acquire()
+		defer c.Release(held)
+		push(fake, "second")
+		fake.Delay(time.Second)
+		r.Reload(t.Context())
+		fake.Delay(0)
+		push(fake, "bad")
+		r.Reload(t.Context())
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		for _, c := range []struct{ target, accept string }{
+			{"/status?format=json", browserAccept},
+			{"/status", "application/json"},
+		} {
+			answer := ask(r, http.MethodGet, c.target, c.accept)
+			if kind := answer.Header().Get("Content-Type"); kind != "application/json" {
+				t.Errorf("%v: it is %s", c, kind)
+			}
+			if got := answer.Body.String(); got != goldenJSON {
+				t.Errorf("%v: the JSON is\n%s\nwant\n%s", c, got, goldenJSON)
+			}
+		}
+	})
+}
+
+func TestABrowserThatTakesJSONTooGetsThePage(t *testing.T) {
+	r, _, _ := faked(reload.Options{})
+	if kind := ask(r, http.MethodGet, "/status", "text/html, application/json").Header().Get("Content-Type"); kind != "text/html; charset=utf-8" {
+		t.Errorf("it gets %s", kind)
+	}
+}
+
+func TestOnlyGetAndHeadAreServed(t *testing.T) {
+	r, _, _ := faked(reload.Options{})
+	server := httptest.NewServer(r)
+	defer server.Close()
+	for method, want := range map[string]int{http.MethodGet: 200, http.MethodHead: 200, http.MethodPost: 405, http.MethodPut: 405, http.MethodDelete: 405} {
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := server.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err = errors.Join(err, answer.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", method, answer.StatusCode, want)
+		}
+		if want == 405 && answer.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: Allow is %q", method, answer.Header.Get("Allow"))
+		}
+		if (len(body) > 0) != (method != http.MethodHead) {
+			t.Errorf("%s: a body of %d bytes", method, len(body))
+		}
+	}
+	if n := r.Status().Attempts; n != 0 {
+		t.Errorf("requests made %d attempts", n)
+	}
+}
+
+func TestNeitherPageNorJSONShowsTheSecretsOfAURL(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no licence for "+r.URL.String(), http.StatusForbidden)
+	}))
+	defer server.Close()
+	address := strings.Replace(server.URL, "://", "://ann:p4ssw0rd@", 1) + "/db?licence_key=4711-0815"
+	for _, down := range []bool{false, true} {
+		if down {
+			server.Close()
+		}
+		c, _ := newTexts()
+		r := reload.New(c, reload.HTTP(address, reload.HTTPOptions{}), load, reload.Options{Logger: quiet})
+		if err := r.Reload(t.Context()); err == nil {
+			t.Fatal("no error")
+		}
+		for _, target := range []string{"/status", "/status?format=json"} {
+			text := ask(r, http.MethodGet, target, browserAccept).Body.String()
+			if !strings.Contains(text, "/db") {
+				t.Errorf("%s does not name the source", target)
+			}
+			for _, secret := range []string{"4711", "licence_key", "p4ssw0rd"} {
+				if strings.Contains(text, secret) {
+					t.Errorf("%s, down %v: it shows %q", target, down, secret)
+				}
+			}
+		}
+	}
+}
+
+// hostile is a source whose every text is HTML.
+type hostile struct{ fail bool }
+
+const script = `<script>alert("1")</script>`
+
+func (*hostile) String() string { return script }
+
+func (h *hostile) Fetch(context.Context, string) (*reload.Content, error) {
+	if h.fail {
+		return nil, errors.New(script + "\n" + script)
+	}
+	return &reload.Content{Revision: script, Size: -1, Body: io.NopCloser(strings.NewReader("text"))}, nil
+}
+
+func TestHTMLInTextsIsEscaped(t *testing.T) {
+	c, _ := newTexts()
+	source := new(hostile)
+	r := reload.New(c, source, load, reload.Options{Logger: quiet})
+	r.Reload(t.Context())
+	source.fail = true
+	r.Reload(t.Context())
+	text := pageOf(t, r)
+	if strings.Contains(text, "<script") {
+		t.Error("the page has a script")
+	}
+	// the title and the head, revision, error and its second line, and the last
+	// three once more among the events
+	if n := strings.Count(text, "&lt;script&gt;"); n != 8 {
+		t.Errorf("the page shows %d such texts, want 8", n)
+	}
+}
+
+func TestThePageLoadsNothing(t *testing.T) {
+	r, _, fake := faked(reload.Options{})
+	push(fake, "one")
+	r.Reload(t.Context())
+	answer := ask(r, http.MethodGet, "/status", browserAccept)
+	if policy := answer.Header().Get("Content-Security-Policy"); policy != "default-src 'none'; style-src 'unsafe-inline'" {
+		t.Errorf("the policy is %q", policy)
+	}
+	if found := regexp.MustCompile(`(?i)https?:|//|\bsrc=|url\(|@import|<link|<script|<iframe|<img`).FindAllString(answer.Body.String(), -1); len(found) > 0 {
+		t.Errorf("the page has %q", found)
+	}
+	if cached := answer.Header().Get("Cache-Control"); cached != "no-store" {
+		t.Errorf("Cache-Control is %q", cached)
+	}
+}
+
+func TestThePageShowsTheLastTwentySwapsAndFailures(t *testing.T) {
+	r, _, fake := faked(reload.Options{})
+	for i := range 25 {
+		push(fake, "%d", i)
+		r.Reload(t.Context())
+		r.Reload(t.Context()) // not modified, so not shown
+	}
+	text := pageOf(t, r)
+	if n := strings.Count(text, "<tbody>"); n != 20 {
+		t.Errorf("the page shows %d", n)
+	}
+	newest, oldest := strings.Index(text, `<div class="revision">25</div>`), strings.Index(text, `<div class="revision">6</div>`)
+	if newest < 0 || oldest < newest {
+		t.Errorf("the newest is at %d, the oldest at %d", newest, oldest)
+	}
+}
+
+// A stack is there, but not in the way.
+func TestThePageFoldsAStack(t *testing.T) {
+	r, _, fake := faked(reload.Options{})
+	push(fake, "panic")
+	r.Reload(t.Context())
+	text := pageOf(t, r)
+	if !strings.Contains(text, "<pre>load panicked: no such column</pre>\n<details><summary>more</summary><pre>goroutine ") {
+		t.Error("the page does not begin with the panic, and fold the stack")
+	}
+}
+
+func TestThePageSaysInWordsWhatReadersHold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c, fake := faked(reload.Options{})
+		for held, want := range []string{
+			"Readers hold no old version.",
+			"Readers hold one old version, for 3 h by now.",
+			"Readers hold 2 old versions, the oldest for 6 h by now.",
+		} {
+			push(fake, "%d", held)
+			r.Reload(t.Context())
+			time.Sleep(3 * time.Hour)
+			if !strings.Contains(pageOf(t, r), "<p>"+want+"</p>") {
+				t.Errorf("the page does not say %q", want)
+			}
+			defer c.Release(c.Acquire())
+		}
+	})
+}
+
+func TestThePageTellsTimesInTheUnitsOfPeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _, fake := faked(reload.Options{})
+		push(fake, "one")
+		r.Reload(t.Context())
+		began := time.Now()
+		for _, want := range []struct {
+			after time.Duration
+			text  string
+		}{
+			{0, "now"},
+			{4300 * time.Millisecond, "4.3 s ago"},
+			{75 * time.Second, "75 s ago"},
+			{30 * time.Minute, "30 min ago"},
+			{30 * time.Hour, "30 h ago"},
+			{100 * time.Hour, "4 days ago"},
+		} {
+			time.Sleep(time.Until(began.Add(want.after)))
+			if !strings.Contains(pageOf(t, r), fmt.Sprintf(`<dd>1, loaded <time datetime="2000-01-01T00:00:00Z" title="2000-01-01T00:00:00Z">%s</time>`, want.text)) {
+				t.Errorf("after %v the page does not say %q", want.after, want.text)
+			}
+		}
+	})
+}
+
+func TestThePageStopsRenewingItselfIfItIsAsked(t *testing.T) {
+	r, _, _ := faked(reload.Options{})
+	const refresh = `http-equiv="refresh"`
+	if !strings.Contains(pageOf(t, r), refresh) {
+		t.Error("the page does not renew itself")
+	}
+	if strings.Contains(ask(r, http.MethodGet, "/status?renew=no", browserAccept).Body.String(), refresh) {
+		t.Error("the page goes on")
+	}
+}
+
+// The page of a file that is missing names the file.
+func TestThePageNamesTheSource(t *testing.T) {
+	c, _ := newTexts()
+	r := reload.New(c, reload.File(t.TempDir()+"/none.csv"), load, reload.Options{Logger: quiet})
+	if err := r.Reload(t.Context()); !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	if !strings.Contains(pageOf(t, r), "/none.csv</h1>") {
+		t.Error("the page does not name the file")
+	}
+}
