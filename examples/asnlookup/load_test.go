@@ -196,7 +196,7 @@ func TestTheStatusTellsOfTheLastFailureUntilASuccess(t *testing.T) {
 	if failed := ask(); failed.State != "stale" || !strings.Contains(failed.Error, path+":1: ") || failed.Failures != 1 || failed.Loaded != first.Loaded {
 		t.Errorf("after a failure: %+v", failed)
 	}
-	if page := do(s, http.MethodGet, "/status", "").Body.String(); !strings.Contains(page, path+":1: ") || !strings.Contains(page, "What was good before stays.") {
+	if page := do(s, http.MethodGet, "/status", "").Body.String(); !strings.Contains(page, path+":1: ") || !strings.Contains(page, "The newest content was refused. Version 1 stays.") {
 		t.Errorf("the page does not tell of the failure:\n%s", page)
 	}
 	replaceFile(t, path, "192.0.2.0,192.0.2.255,1,x\n")
