@@ -108,7 +108,8 @@ STARTS_PROGRAMS := ^(TestWithoutAReportAPanicOnTheSweeperEndsTheProcess|TestCode
 cross: ## the tests on 32 bits, and on arm64 under qemu
 	GOARCH=386 $(GO) test -shuffle=on $(REPEATFLAGS) $(TESTFLAGS) ./...
 	@scripts/need qemu-aarch64
-	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./internal/... ./oplog/... ./reload/... ./typedpool/...
+	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./internal/... ./oplog/... ./typedpool/...
+	GOARCH=arm64 $(GO) test -short -exec qemu-aarch64 -run TestEverySourceConforms $(TESTFLAGS) ./reload
 
 .PHONY: builds
 builds: ## make test with each of asan, msan, cover, noopt, pie
