@@ -32,9 +32,9 @@ func (c *Container[T, P]) VersionOf(obj *T) uint64 {
 // Changed returns a channel for a select: it is closed if the current version is
 // above after or the container is closed, and otherwise at the next publication
 // or when the container closes. Emptying the container closes no channel. All
-// who ask between two publications get one channel; a publication for which
-// nobody asked costs one load. In a loop call [Container.Wait] as well: it returns
-// the version, and ErrClosed, after which Changed would make the loop spin.
+// callers between two publications get one channel; without a caller, a
+// publication pays one load for it. In a loop call [Container.Wait] as well: it
+// returns the version, and ErrClosed, after which Changed would make the loop spin.
 func (c *Container[T, P]) Changed(after uint64) <-chan struct{} { return c.slot.Changed(after) }
 
 // Wait returns a version above after that was current during the call, at once

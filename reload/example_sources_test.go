@@ -179,7 +179,7 @@ func ExampleWithSHA256() {
 // Who makes the table signs its SHA-256; services have the public key.
 func ExampleWithEd25519() {
 	content, signatures := new(reloadtest.Fake), new(reloadtest.Fake)
-	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) // of a real key nobody knows the seed
+	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) // a real key has a secret seed
 	public := private.Public().(ed25519.PublicKey)
 	table := []byte("a.example\n")
 	sum := sha256.Sum256(table)

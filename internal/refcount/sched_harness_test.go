@@ -23,7 +23,7 @@ type testObject struct {
 	value   int      // its content, for those who publish
 	offered bool     // an Update of it is under way
 	holders int
-	free    bool // reset ran, and nobody got it since
+	free    bool // reset ran, and no Get has returned it since
 }
 
 // harness is a pool with test objects, and what is promised of them, watched at every

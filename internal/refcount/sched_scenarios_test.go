@@ -182,7 +182,7 @@ var updateScenarios = []scenario{
 			l.Panics(func() { c[0].Update(s) })
 			c[0].Update(nil)
 			made, err := l.pool.TryGet()
-			if err != nil { // nobody but this thread drops anything
+			if err != nil { // this thread alone drops objects
 				if live := l.pool.Stats().Live; live < 1 {
 					l.Fail("the limit is reached, and %d are live", live)
 				}
