@@ -70,11 +70,15 @@ func TestTheTextsOfErrors(t *testing.T) {
 		"content that is too large":      {given("7", -1, strings.Repeat("x", 101)), `given: revision "7": read: larger than Options.MaxBytes (100)`, never},
 		"content announced too large":    {given("7", 101, ""), `given: revision "7": read: larger than Options.MaxBytes`, never},
 		"a connection that breaks":       {fake(func(f *reloadtest.Fake) { f.Truncate(3, errors.New("connection reset")) }), `reload_test.plain: revision "1": read: connection reset`, again},
-		"a checksum that does not fit": {reload.WithSHA256(given("7", -1, "content"), given("8", -1, strings.Repeat("0", 64))),
-			fmt.Sprintf(`given: revision %q: verify: its SHA-256 is %x, and given says %s`, checkedRevision("7", strings.Repeat("0", 64)), sumOf("content"), strings.Repeat("0", 64)), again},
+		"a checksum that does not fit": {
+			reload.WithSHA256(given("7", -1, "content"), given("8", -1, strings.Repeat("0", 64))),
+			fmt.Sprintf(`given: revision %q: verify: its SHA-256 is %x, and given says %s`, checkedRevision("7", strings.Repeat("0", 64)), sumOf("content"), strings.Repeat("0", 64)), again,
+		},
 		"no checksum": {reload.WithSHA256(given("7", -1, "content"), reload.File(filepath.Join(dir, "sum"))), "given: fetch: DIR/sum: stat DIR/sum: no such file or directory", again},
-		"a signature of nonsense": {reload.WithEd25519(given("7", -1, "content"), given("8", -1, "?"), public),
-			fmt.Sprintf(`given: revision %q: verify: given holds no Ed25519 signature of 64 bytes, raw or in base64`, checkedRevision("7", "?")), again},
+		"a signature of nonsense": {
+			reload.WithEd25519(given("7", -1, "content"), given("8", -1, "?"), public),
+			fmt.Sprintf(`given: revision %q: verify: given holds no Ed25519 signature of 64 bytes, raw or in base64`, checkedRevision("7", "?")), again,
+		},
 		"a status": {reload.HTTP(serve(http.NotFound), reload.HTTPOptions{}), `URL/data: fetch: status 404 Not Found, "404 page not found\n"`, again},
 		"a body that the server cuts": {reload.HTTP(serve(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "9")
@@ -84,8 +88,10 @@ func TestTheTextsOfErrors(t *testing.T) {
 			w.Header().Set("Content-Encoding", "gzip")
 			fmt.Fprint(w, "this is no gzip")
 		}), reload.HTTPOptions{}), `URL/data: read: gzip: invalid header`, again},
-		"a cache that cannot be used": {reload.Cache(fake(func(f *reloadtest.Fake) { f.Fail(errDown) }), damaged),
-			"reload_test.plain: fetch: the origin is down; the cache in DIR/cache: unexpected end of JSON input", again},
+		"a cache that cannot be used": {
+			reload.Cache(fake(func(f *reloadtest.Fake) { f.Fail(errDown) }), damaged),
+			"reload_test.plain: fetch: the origin is down; the cache in DIR/cache: unexpected end of JSON input", again,
+		},
 		"a cache that cannot be made": {reload.Cache(given("7", -1, "content"), in("no directory", "")), "given: fetch: mkdir DIR/no directory: not a directory; the cache in DIR/no directory: open DIR/no directory/kept.json: not a directory", again},
 	} {
 		t.Run(name, func(t *testing.T) {
