@@ -48,7 +48,11 @@ func TestAReloadThatGetsNoTurnAtTheLimitIsSkippedToo(t *testing.T) {
 		load(t, s, "17 b.example")
 		ended := [2]chan error{make(chan error, 1), make(chan error, 1)}
 		for i := range ended {
-			go func() { ended[i] <- s.reloadWithin(t.Context(), strings.NewReader("17 c.example")) }()
+			// The second one's time ends first. If both ended at once, it could get
+			// the turn before it sees that.
+			ctx, cancel := context.WithTimeout(t.Context(), time.Hour>>(12*i))
+			defer cancel()
+			go func() { ended[i] <- s.reloadWithin(ctx, strings.NewReader("17 c.example")) }()
 			synctest.Wait() // until it waits
 		}
 		for i, limit := range []bool{true, false} {
