@@ -1,11 +1,12 @@
 package reload
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/poolswap/poolswap"
@@ -36,15 +37,16 @@ var errUnchanged = errors.New("the content is what is loaded already")
 // before the attempt fails.
 const rereads = 3
 
-// attemptNow makes an attempt. The caller has the turn.
-func (r *Reloader) attemptNow(ctx context.Context) error {
+// attemptNow makes an attempt to load what is newer than have. The caller has
+// the turn.
+func (r *Reloader) attemptNow(ctx context.Context, have string) error {
 	r.mu.Lock()
 	r.begun++
 	number := r.begun
 	r.mu.Unlock()
 	var e Event
 	for range rereads {
-		e = r.attemptOnce(ctx)
+		e = r.attemptOnce(ctx, have)
 		if !errors.Is(e.Err, ErrChanged) {
 			break
 		}
@@ -60,9 +62,13 @@ func (r *Reloader) attemptNow(ctx context.Context) error {
 	return err
 }
 
-func (r *Reloader) attemptOnce(ctx context.Context) (e Event) {
+func (r *Reloader) attemptOnce(ctx context.Context, have string) (e Event) {
 	began := time.Now()
-	content, err := r.source.Fetch(ctx, r.have)
+	var content *Content
+	err := recovered(func() (err error) {
+		content, err = r.source.Fetch(ctx, have)
+		return err
+	})
 	e.Fetch = time.Since(began)
 	if err != nil {
 		if errors.Is(err, ErrNotModified) {
@@ -81,8 +87,8 @@ func (r *Reloader) attemptOnce(ctx context.Context) (e Event) {
 	content.Body = a.body
 	defer a.body.end() //nolint:errcheck // it was read
 	if content.Size > r.options.MaxBytes {
-		a.body.err = errTooLarge
-		return r.refused(e, Reading, errTooLarge)
+		a.body.err = fmt.Errorf("%w (%d): %d bytes are announced", errTooLarge, r.options.MaxBytes, content.Size)
+		return r.refused(e, Reading, a.body.err)
 	}
 
 	waiting, cancel := context.WithTimeout(ctx, r.options.ObjectWait)
@@ -101,7 +107,7 @@ func (r *Reloader) attemptOnce(ctx context.Context) (e Event) {
 func (a *attempt) fill(current uint64, load func() error) error {
 	a.stage = Loading
 	if err := recovered(load); err != nil {
-		if failure := a.body.failure(); failure != nil {
+		if failure := cmp.Or(a.body.failure(), a.body.changed()); failure != nil {
 			a.stage = Reading // the cause of the other
 			return failure
 		}
@@ -115,7 +121,7 @@ func (a *attempt) fill(current uint64, load func() error) error {
 	a.sum = sum
 	a.stage = Verifying
 	if a.content.Verify != nil {
-		if err := a.content.Verify(sum); err != nil {
+		if err := recovered(func() error { return a.content.Verify(sum) }); err != nil {
 			return err
 		}
 	}
@@ -126,21 +132,11 @@ func (a *attempt) fill(current uint64, load func() error) error {
 	return a.ctx.Err() // it may have ended while load ran
 }
 
-// recovered calls load, and returns its panic as an error.
-func recovered(load func() error) (err error) {
-	defer func() {
-		if value := recover(); value != nil {
-			err = &LoadPanic{value, debug.Stack()}
-		}
-	}()
-	return load()
-}
-
 // loaded settles an attempt that published.
 func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event {
 	e.Outcome = Loaded
 	if a.content.Published != nil {
-		err = errors.Join(err, a.content.Published())
+		err = errors.Join(err, recovered(a.content.Published))
 	}
 	if err != nil {
 		r.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: published, but", slog.String("source", r.name), slog.Any("error", err))
@@ -209,8 +205,14 @@ func (r *Reloader) tell(ctx context.Context, e *Event) {
 			logger.LogAttrs(ctx, slog.LevelWarn, "reload: failed", slog.String("source", r.name), slog.Any("error", e.Err), slog.Int("failures", r.Status().Failures))
 		}
 	case Loaded:
-		logger.LogAttrs(ctx, slog.LevelInfo, "reload: loaded", slog.String("source", r.name), slog.String("revision", e.Revision),
-			slog.Uint64("version", e.Version), slog.Int64("bytes", e.Size), slog.Duration("fetch", e.Fetch), slog.Duration("load", e.Load))
+		attrs := []slog.Attr{
+			slog.String("source", r.name), slog.String("revision", e.Revision), slog.Uint64("version", e.Version),
+			slog.Int64("bytes", e.Size), slog.Duration("fetch", e.Fetch), slog.Duration("load", e.Load),
+		}
+		if e.Stale != nil {
+			attrs = append(attrs, slog.Any("stale", e.Stale))
+		}
+		logger.LogAttrs(ctx, slog.LevelInfo, "reload: loaded", attrs...)
 	default:
 		if logger.Enabled(ctx, slog.LevelDebug) {
 			logger.LogAttrs(ctx, slog.LevelDebug, "reload: "+string(e.Outcome), slog.String("source", r.name), slog.Uint64("version", e.Version))
@@ -232,6 +234,7 @@ func (r *Reloader) record(e *Event) {
 		return
 	case e.Outcome == Failed:
 		s.Failures++
+		s.TotalFailures++
 		s.Err, s.Failed = e.Err, e.At
 		if r.have != s.Revision {
 			s.Refused = r.have

@@ -63,12 +63,12 @@ func TestTheTextsOfErrors(t *testing.T) {
 		"no such FS file":                {reload.FS(fstest.MapFS{}, "missing"), "missing: fetch: open missing: file does not exist", again},
 		"an FS name that is no path":     {reload.FS(os.DirFS(dir), "../up"), "../up: fetch: stat ../up: invalid argument", again},
 		"a row that is bad":              {given("7", -1, "bad"), `given: revision "7": load: bad row 3`, never},
-		"a load that panics":             {given("7", -1, "panic"), `given: revision "7": load: load panicked: no such column`, never},
+		"a load that panics":             {given("7", -1, "panic"), `given: revision "7": load: panic: no such column`, never},
 		"bad content without a revision": {given("", -1, "bad"), `given: load: bad row 3`, again},
 		"a body that is short":           {given("7", 9, "content"), `given: revision "7": read: the body ends after 7 of 9 bytes: unexpected EOF`, again},
 		"a body that is long":            {given("7", 5, "content"), `given: revision "7": read: the body is longer than the 5 bytes that the source announced`, again},
 		"content that is too large":      {given("7", -1, strings.Repeat("x", 101)), `given: revision "7": read: larger than Options.MaxBytes (100)`, never},
-		"content announced too large":    {given("7", 101, ""), `given: revision "7": read: larger than Options.MaxBytes`, never},
+		"content announced too large":    {given("7", 101, ""), `given: revision "7": read: larger than Options.MaxBytes (100): 101 bytes are announced`, never},
 		"a connection that breaks":       {fake(func(f *reloadtest.Fake) { f.Truncate(3, errors.New("connection reset")) }), `reload_test.plain: revision "1": read: connection reset`, again},
 		"a checksum that does not fit": {
 			reload.WithSHA256(given("7", -1, "content"), given("8", -1, strings.Repeat("0", 64))),
@@ -128,7 +128,7 @@ func textOf(err error) string {
 	if err == nil {
 		return ""
 	}
-	var panicked *reload.LoadPanic
+	var panicked *reload.PanicError
 	if errors.As(err, &panicked) {
 		return strings.Replace(err.Error(), "\n"+string(panicked.Stack), "", 1)
 	}

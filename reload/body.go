@@ -36,7 +36,10 @@ func (b *body) Read(p []byte) (n int, err error) {
 		b.err = err
 		return 0, err
 	}
-	n, err = b.inner.Read(p)
+	err = recovered(func() (err error) {
+		n, err = b.inner.Read(p)
+		return err
+	})
 	b.read += int64(n)
 	b.hash.Write(p[:n])
 	switch {
@@ -77,6 +80,18 @@ func (b *body) failure() error {
 		return nil
 	}
 	return b.err
+}
+
+// changing is a Body that can tell, before its end is read, that the content has
+// changed since it was fetched.
+type changing interface{ changed() error }
+
+// changed returns ErrChanged if the content is known to have changed.
+func (b *body) changed() error {
+	if inner, ok := b.inner.(changing); ok {
+		return inner.changed()
+	}
+	return nil
 }
 
 // end makes every later Read fail, for a load that kept the Body.

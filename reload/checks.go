@@ -19,6 +19,9 @@ import (
 // name. sums is the File or HTTP beside the content. Content that does not fit is
 // not published: a transfer that went wrong is repeated, and the same wrong
 // content a second time is refused until either Source changes.
+//
+// For a [Cache] wrap the result: Cache(WithSHA256(source, sums), dir). The other
+// way round, the checksum would be missing when the origin is down.
 func WithSHA256(source, sums Source) Source {
 	return &checkedSource{Source: source, side: sums, verify: func(side []byte, sum [sha256.Size]byte) error {
 		text, _, _ := strings.Cut(strings.TrimSpace(string(side)), " ")
@@ -36,7 +39,7 @@ func WithSHA256(source, sums Source) Source {
 // WithEd25519 returns source with each content checked against the signature
 // that signatures has: an Ed25519 signature of the content's SHA-256 (its 32
 // bytes), raw or in base64, by any of keys. Content without a good signature is
-// not published, as with [WithSHA256]. It panics without a key, or with one of
+// not published, as with [WithSHA256], and a [Cache] goes around it, too. It panics without a key, or with one of
 // the wrong length.
 //
 // A signature says who made the content, not that it is the newest: what was

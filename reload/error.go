@@ -3,6 +3,7 @@ package reload
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"time"
 )
 
@@ -47,18 +48,29 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// LoadPanic is the error of an attempt whose load panicked.
-type LoadPanic struct {
+// PanicError is the error of an attempt in which load, the Source or its Content
+// panicked.
+type PanicError struct {
 	Value any
 	Stack []byte
 }
 
-func (p *LoadPanic) Error() string { return fmt.Sprintf("load panicked: %v\n%s", p.Value, p.Stack) }
+func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
 
 // Unwrap returns the value if it is an error.
-func (p *LoadPanic) Unwrap() error {
+func (p *PanicError) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
+}
+
+// recovered calls f, and returns its panic as an error.
+func recovered(f func() error) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = &PanicError{value, debug.Stack()}
+		}
+	}()
+	return f()
 }
 
 // retryAfter returns how long the source asked to be left alone, or 0.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync/atomic"
 
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
@@ -16,10 +17,10 @@ func loadAtLeastHalf(_ context.Context, next, current *Table, content *reload.Co
 	if err := next.parse(content.Body); err != nil {
 		return err
 	}
-	if current != nil && len(next.rows) < len(current.rows)/2 {
-		return fmt.Errorf("%d rows after %d: was the table cut short?", len(next.rows), len(current.rows))
+	if current == nil {
+		return nil
 	}
-	return nil
+	return reload.CheckLoss(len(current.rows), len(next.rows), 0.5)
 }
 
 // A load compares with what is current.
@@ -35,8 +36,44 @@ func ExampleNew_validate() {
 	show(tables)
 	// Output:
 	// <nil>
-	// reload: fake: revision "2": load: 1 rows after 4: was the table cut short? (version 1 stays; not tried again until the revision changes)
+	// reload: fake: revision "2": load: 1 of 4 rows are left, more than 50 % lost: was the table cut short? (version 1 stays; not tried again until the revision changes)
 	// [a b c d]
+}
+
+func ExampleCheckLoss() {
+	fmt.Println(reload.CheckLoss(4, 2, 0.5))
+	fmt.Println(reload.CheckLoss(4, 1, 0.5))
+	// Output:
+	// <nil>
+	// 1 of 4 rows are left, more than 50 % lost: was the table cut short?
+}
+
+// An operator accepts a table that was refused.
+func ExampleReloader_Refetch() {
+	ctx := context.Background()
+	var most atomic.Int64 // percent of the rows that may be lost
+	most.Store(50)
+	source := new(reloadtest.Fake)
+	tables := newTables()
+	reloader := reload.New(tables, source, func(_ context.Context, next, current *Table, content *reload.Content) error {
+		if err := next.parse(content.Body); err != nil || current == nil {
+			return err
+		}
+		return reload.CheckLoss(len(current.rows), len(next.rows), float64(most.Load())/100)
+	}, reload.Options{})
+	source.Push([]byte("a\nb\nc\nd\n"))
+	_ = reloader.Reload(ctx)
+	source.Push([]byte("a\n"))
+	fmt.Println(reloader.Reload(ctx) != nil)
+	most.Store(100)
+	fmt.Println(reloader.Reload(ctx) != nil) // it is not fetched again
+	fmt.Println(reloader.Refetch(ctx))
+	show(tables)
+	// Output:
+	// true
+	// true
+	// <nil>
+	// [a]
 }
 
 // refused returns the error of an attempt whose content load refuses.
@@ -88,22 +125,22 @@ func panicked() error {
 	}, reload.Options{}).Reload(context.Background())
 }
 
-func ExampleLoadPanic() {
-	var failure *reload.LoadPanic
+func ExamplePanicError() {
+	var failure *reload.PanicError
 	if errors.As(panicked(), &failure) {
 		fmt.Println(failure.Value, len(failure.Stack) > 0)
 	}
 	// Output: invalid argument true
 }
 
-func ExampleLoadPanic_Error() {
-	fmt.Println(&reload.LoadPanic{Value: "index out of range [3]", Stack: []byte("goroutine 7 …")})
+func ExamplePanicError_Error() {
+	fmt.Println(&reload.PanicError{Value: "index out of range [3]", Stack: []byte("goroutine 7 …")})
 	// Output:
-	// load panicked: index out of range [3]
+	// panic: index out of range [3]
 	// goroutine 7 …
 }
 
-func ExampleLoadPanic_Unwrap() {
+func ExamplePanicError_Unwrap() {
 	fmt.Println(errors.Is(panicked(), fs.ErrInvalid))
 	// Output: true
 }

@@ -2,6 +2,7 @@ package reload_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"expvar"
 	"fmt"
@@ -102,28 +103,27 @@ func ExampleOutcome() {
 	// failed ""
 }
 
-// publishStatus makes the status an expvar. Errors are no JSON, so it has their
-// text.
-func publishStatus(name string, reloader *reload.Reloader) {
-	expvar.Publish(name, expvar.Func(func() any {
-		s := reloader.Status()
-		text := ""
-		if s.Failures > 0 {
-			text = s.Err.Error()
-		}
-		return map[string]any{"version": s.Version, "age_seconds": s.Age().Seconds(), "failures": s.Failures, "error": text}
-	}))
-}
-
 // The status as an expvar.
 func ExampleStatus() {
 	source := new(reloadtest.Fake)
 	reloader := reload.New(newTables(), source, loadTable, reload.Options{})
 	if expvar.Get("table") == nil { // else the example ran before
-		publishStatus("table", reloader)
+		expvar.Publish("table", expvar.Func(func() any { return reloader.Status() }))
 	}
 	fmt.Println(expvar.Get("table"))
-	// Output: {"age_seconds":0,"error":"","failures":0,"version":0}
+	// Output: {"source":"fake","state":"empty","revision":"","version":0,"age_seconds":0,"size_bytes":0,"fetch_seconds":0,"load_seconds":0,"failures":0,"attempts":0,"swaps":0,"total_failures":0}
+}
+
+func ExampleStatus_MarshalJSON() {
+	text, err := json.Marshal(reload.Status{Source: "table.csv", Failures: 1, Err: errors.New("no route to host"), Attempts: 1, TotalFailures: 1})
+	fmt.Println(string(text), err)
+	// Output: {"source":"table.csv","state":"failing","revision":"","version":0,"age_seconds":0,"size_bytes":0,"fetch_seconds":0,"load_seconds":0,"failures":1,"error":"no route to host","attempts":1,"swaps":0,"total_failures":1} <nil>
+}
+
+func ExampleEvent_MarshalJSON() {
+	text, err := json.Marshal(reload.Event{Outcome: reload.Loaded, At: time.Unix(0, 0).UTC(), Revision: "7", Version: 3, Load: time.Second})
+	fmt.Println(string(text), err)
+	// Output: {"outcome":"loaded","at":"1970-01-01T00:00:00Z","revision":"7","version":3,"size_bytes":0,"fetch_seconds":0,"load_seconds":1} <nil>
 }
 
 func ExampleReloader_Status() {

@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,8 +46,9 @@ type fileSource struct {
 type fileState struct {
 	device, inode uint64
 	size          int64
-	modified      int64 // nanoseconds since 1970
-	changed       int64 // the same, 0 where the system does not say
+	modified      int64  // nanoseconds since 1970
+	changed       int64  // the same, 0 where the system does not say
+	links         uint64 // names of the file, 0 where the system does not say
 }
 
 func (s fileState) String() string {
@@ -76,7 +78,7 @@ func (f *fileSource) Fetch(ctx context.Context, have string) (*Content, error) {
 // open opens the file once it is at rest.
 func (f *fileSource) open(ctx context.Context) (_ *Content, err error) {
 	err = atRest(ctx, func() (time.Time, error) {
-		info, err := os.Stat(f.name) // before Open, which blocks for a FIFO
+		info, err := os.Stat(f.name)
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -86,23 +88,43 @@ func (f *fileSource) open(ctx context.Context) (_ *Content, err error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := os.Open(f.name)
+	file, info, err := openRegular(f.name)
 	if err != nil {
 		return nil, err
-	}
-	info, err := file.Stat()
-	if err == nil {
-		err = regular(f.name, info)
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
 	}
 	state := stateOf(info)
 	body := &steadyBody{Reader: fromStart(file), Closer: file, size: info.Size(), same: func() (bool, error) {
 		info, err := file.Stat()
-		return err == nil && stateOf(info) == state, err
+		return err == nil && sameContent(state, stateOf(info)), err
 	}}
 	return &Content{Revision: state.String(), Size: info.Size(), Modified: info.ModTime(), Body: body, File: file}, nil
+}
+
+// openRegular opens a regular file. It does not wait for the writer of a FIFO
+// that has taken the file's place.
+func openRegular(name string) (*os.File, fs.FileInfo, error) {
+	file, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := file.Stat()
+	if err == nil {
+		err = regular(name, info)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, file.Close())
+	}
+	return file, info, nil
+}
+
+// sameContent reports whether an open file has what it had. The loss of its last
+// name, to a rename over it or a deletion, changes the change time, not the
+// content.
+func sameContent(then, now fileState) bool {
+	if now.links == 0 {
+		now.changed, now.links = then.changed, then.links
+	}
+	return now == then
 }
 
 // fromStart returns a reader of the whole file, whatever else is done with the
@@ -151,11 +173,16 @@ func (b *steadyBody) Read(p []byte) (n int, err error) {
 	n, err = b.Reader.Read(p)
 	b.read += int64(n)
 	if err == io.EOF || b.read > b.size { //nolint:errorlint // Read returns io.EOF itself
-		if same, statErr := b.same(); statErr != nil {
-			err = statErr
-		} else if !same {
-			err = ErrChanged
-		}
+		err = cmp.Or(b.changed(), err)
 	}
 	return n, err
+}
+
+// changed implements changing.
+func (b *steadyBody) changed() error {
+	same, err := b.same()
+	if err == nil && !same {
+		err = ErrChanged
+	}
+	return err
 }

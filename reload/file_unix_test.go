@@ -39,3 +39,16 @@ func TestWhatIsNoRegularFileIsRefusedWithoutWaiting(t *testing.T) {
 		}
 	}
 }
+
+// A FIFO may take a file's place after the stat. Its open waits for a writer,
+// unless it is told not to.
+func TestAFIFOIsOpenedWithoutWaiting(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(name, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := reload.OpenRegular(name); err == nil || !strings.HasSuffix(err.Error(), "is no regular file but p---------") {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -42,7 +42,8 @@ type HTTPOptions struct {
 // Last-Modified, and requests are conditional: what was not modified is not
 // transferred. Compression by gzip is asked for and undone, unless the Client's
 // transport says otherwise. Status, logs and errors show the URL's scheme, host
-// and path only: its query may be a licence key.
+// and path only: its query may be a licence key. The header Referer has no more
+// after a redirect.
 //
 // It panics if address is not a URL with the scheme http or https and a host, or
 // if a timeout is negative.
@@ -116,6 +117,9 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	if err != nil {
 		return nil, err
 	}
+	// A client tells the server that it is redirected to where it comes from, its
+	// query included, unless this header says something else.
+	request.Header.Set("Referer", h.String())
 	if h.options.Prepare != nil {
 		if err := h.options.Prepare(request); err != nil {
 			return nil, fmt.Errorf("HTTPOptions.Prepare: %w", withoutSecrets(err, h.url, request))

@@ -38,8 +38,9 @@ type Options struct {
 	// DefaultMaxBytes. Longer content is refused.
 	MaxBytes int64
 
-	// Logger receives Info for each swap, Warn for each failure and Debug for
-	// what was not modified; nil stands for slog.Default().
+	// Logger receives Info for each swap, Warn for each failure and for a Waiter
+	// that gives no hints, and Debug for what was not modified; nil stands for
+	// slog.Default().
 	Logger *slog.Logger
 
 	// Stats, if not nil, is the Stats method of the container's pool, for the

@@ -73,7 +73,7 @@ type report struct {
 func (r *Reloader) report() *report {
 	p := &report{Now: time.Now()}
 	r.mu.Lock()
-	p.Status, p.Recent = r.status, slices.Clone(r.recent)
+	p.Status, p.Recent = r.status, append([]Event{}, r.recent...)
 	r.mu.Unlock()
 	slices.Reverse(p.Recent)
 	if r.options.Stats != nil {
@@ -84,17 +84,7 @@ func (r *Reloader) report() *report {
 }
 
 // State is the status in a word, for the page's head.
-func (p *report) State() string {
-	switch {
-	case p.Version == 0 && p.Failures > 0:
-		return "failing"
-	case p.Version == 0:
-		return "empty"
-	case p.Failures > 0 || p.Status.Stale != nil:
-		return "stale"
-	}
-	return "fresh"
-}
+func (p *report) State() string { return p.state() }
 
 // Headline is the status in a sentence or two.
 func (p *report) Headline() string {
@@ -125,38 +115,15 @@ func (p *report) HeldInWords() string {
 	}
 }
 
-// json returns the report as programs read it: errors as text, durations in
-// seconds, times in RFC 3339.
-func (p *report) json() map[string]any {
-	all := map[string]any{
-		"source": p.Source, "state": p.State(), "revision": p.Revision, "version": p.Version, "size_bytes": p.Size,
-		"fetch_seconds": p.Fetch.Seconds(), "load_seconds": p.Load.Seconds(), "age_seconds": p.Age().Seconds(),
-		"failures": p.Failures, "refused": p.Refused, "attempts": p.Attempts, "swaps": p.Swaps,
-	}
-	for name, at := range map[string]time.Time{"loaded": p.Loaded, "modified": p.Modified, "checked": p.Checked, "failed": p.Failed, "next": p.Next} {
-		if !at.IsZero() {
-			all[name] = at
-		}
-	}
-	for name, err := range map[string]error{"error": p.Err, "stale": p.Status.Stale} {
-		if err != nil {
-			all[name] = err.Error()
-		}
-	}
-	if held := p.Held(); held != nil {
-		all["held"] = held.Error()
-	}
-	recent := []map[string]any{}
-	for _, e := range p.Recent {
-		one := map[string]any{"outcome": e.Outcome, "at": e.At, "revision": e.Revision, "version": e.Version, "size_bytes": e.Size}
-		if e.Err != nil {
-			one["error"] = e.Err.Error()
-		}
-		recent = append(recent, one)
-	}
-	all["recent"] = recent
+// json returns the report as programs read it.
+func (p *report) json() any {
+	all := struct {
+		*statusJSON
+		Recent []Event        `json:"recent"`
+		Pool   map[string]any `json:"pool,omitempty"`
+	}{p.Status.json(), p.Recent, nil}
 	if s := p.Stats; s != nil {
-		all["pool"] = map[string]any{
+		all.Pool = map[string]any{
 			"live": s.Live, "current": s.Current, "retired": s.Retired, "spares": s.Spares, "held": s.Held,
 			"oldest_retired_seconds": s.OldestRetired.Seconds(), "lost": s.Lost, "leaked": s.Leaked,
 		}

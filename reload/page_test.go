@@ -166,15 +166,53 @@ func TestThePageSaysThatContentIsFromTheCache(t *testing.T) {
 // goldenJSON is what programs read after a good load, a refused one and a reader
 // that holds the first version.
 const goldenJSON = `{
-  "age_seconds": 60,
-  "attempts": 3,
+  "source": "fake",
+  "state": "stale",
+  "revision": "2",
+  "version": 2,
+  "loaded": "2000-01-01T00:00:01Z",
   "checked": "2000-01-01T00:00:01Z",
-  "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)",
-  "failed": "2000-01-01T00:00:01Z",
-  "failures": 1,
+  "age_seconds": 60,
+  "size_bytes": 6,
   "fetch_seconds": 1,
   "load_seconds": 0,
-  "loaded": "2000-01-01T00:00:01Z",
+  "failures": 1,
+  "refused": "3",
+  "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)",
+  "failed": "2000-01-01T00:00:01Z",
+  "attempts": 3,
+  "swaps": 2,
+  "total_failures": 1,
+  "recent": [
+    {
+      "outcome": "failed",
+      "at": "2000-01-01T00:00:01Z",
+      "revision": "3",
+      "version": 2,
+      "size_bytes": 3,
+      "fetch_seconds": 0,
+      "load_seconds": 0,
+      "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)"
+    },
+    {
+      "outcome": "loaded",
+      "at": "2000-01-01T00:00:01Z",
+      "revision": "2",
+      "version": 2,
+      "size_bytes": 6,
+      "fetch_seconds": 1,
+      "load_seconds": 0
+    },
+    {
+      "outcome": "loaded",
+      "at": "2000-01-01T00:00:00Z",
+      "revision": "1",
+      "version": 1,
+      "size_bytes": 3,
+      "fetch_seconds": 0,
+      "load_seconds": 0
+    }
+  ],
   "pool": {
     "current": 1,
     "held": 1,
@@ -184,38 +222,7 @@ const goldenJSON = `{
     "oldest_retired_seconds": 60,
     "retired": 1,
     "spares": 1
-  },
-  "recent": [
-    {
-      "at": "2000-01-01T00:00:01Z",
-      "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)",
-      "outcome": "failed",
-      "revision": "3",
-      "size_bytes": 3,
-      "version": 2
-    },
-    {
-      "at": "2000-01-01T00:00:01Z",
-      "outcome": "loaded",
-      "revision": "2",
-      "size_bytes": 6,
-      "version": 2
-    },
-    {
-      "at": "2000-01-01T00:00:00Z",
-      "outcome": "loaded",
-      "revision": "1",
-      "size_bytes": 3,
-      "version": 1
-    }
-  ],
-  "refused": "3",
-  "revision": "2",
-  "size_bytes": 6,
-  "source": "fake",
-  "state": "stale",
-  "swaps": 2,
-  "version": 2
+  }
 }
 `
 
@@ -388,7 +395,7 @@ func TestThePageFoldsAStack(t *testing.T) {
 	push(fake, "panic")
 	r.Reload(t.Context())
 	text := pageOf(t, r)
-	if !strings.Contains(text, "<pre>load panicked: no such column</pre>\n<details><summary>more</summary><pre>goroutine ") {
+	if !strings.Contains(text, "<pre>panic: no such column</pre>\n<details><summary>more</summary><pre>goroutine ") {
 		t.Error("the page does not begin with the panic, and fold the stack")
 	}
 }

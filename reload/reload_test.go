@@ -165,7 +165,7 @@ func TestAPanicOfLoadIsAnErrorWithItsStack(t *testing.T) {
 	t.Parallel()
 	r, c, fake := faked(reload.Options{})
 	push(fake, "panic")
-	var panicked *reload.LoadPanic
+	var panicked *reload.PanicError
 	if err := r.Reload(t.Context()); !errors.As(err, &panicked) || panicked.Value != "no such column" || !strings.Contains(string(panicked.Stack), "reload_test.load") {
 		t.Fatalf("the error is %v", err)
 	}

@@ -100,20 +100,45 @@ func (r *Reloader) Reload(ctx context.Context) error {
 	r.mu.Lock()
 	before := r.begun
 	r.mu.Unlock()
+	if err := r.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer r.passTurn()
+	if r.served.number > before {
+		return r.served.err
+	}
+	return r.attemptNow(ctx, r.have)
+}
+
+// Refetch is Reload for what the Source has, whether it is newer or not: it loads
+// again what was refused, for an operator who has made load less strict. It makes
+// an attempt of its own. Content with the same bytes as what is current is loaded
+// but not published.
+func (r *Reloader) Refetch(ctx context.Context) error {
+	if ctx == nil {
+		panic("reload: Refetch with a nil Context")
+	}
+	if err := r.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer r.passTurn()
+	return r.attemptNow(ctx, "")
+}
+
+// takeTurn waits until the caller may make an attempt.
+func (r *Reloader) takeTurn(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	select {
 	case r.turn <- struct{}{}:
+		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	defer func() { <-r.turn }()
-	if r.served.number > before {
-		return r.served.err
-	}
-	return r.attemptNow(ctx)
 }
+
+func (r *Reloader) passTurn() { <-r.turn }
 
 // Run keeps the content fresh: it makes an attempt at once, at each hint of a
 // source that is a [Waiter], and on a timer (see Options.Every). After a failure
@@ -181,13 +206,14 @@ func (r *Reloader) announce(next time.Time) {
 func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{}) {
 	for ctx.Err() == nil {
 		s := r.Status()
-		if err := waiter.Wait(ctx, cmp.Or(s.Refused, s.Revision)); err == nil {
+		err := recovered(func() error { return waiter.Wait(ctx, cmp.Or(s.Refused, s.Revision)) })
+		if err == nil {
 			select {
 			case hints <- struct{}{}:
 			case <-ctx.Done():
 			}
 		} else if ctx.Err() == nil {
-			r.options.Logger.LogAttrs(ctx, slog.LevelDebug, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
+			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
 			sleep(ctx, r.options.Every)
 		}
 		// A hint that leads to nothing but failures leads there more and more

@@ -9,3 +9,5 @@ import "io/fs"
 func stateOf(info fs.FileInfo) fileState {
 	return fileState{size: info.Size(), modified: info.ModTime().UnixNano()}
 }
+
+const nonBlocking = 0

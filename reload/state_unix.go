@@ -10,5 +10,5 @@ import (
 func stateOf(info fs.FileInfo) fileState { return stateOfStat(info.Sys().(*syscall.Stat_t)) }
 
 func stateOfStat(s *syscall.Stat_t) fileState {
-	return fileState{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano(), s.Ctim.Nano()} //nolint:unconvert // Dev has other types elsewhere
+	return fileState{uint64(s.Dev), s.Ino, s.Size, s.Mtim.Nano(), s.Ctim.Nano(), uint64(s.Nlink)} //nolint:unconvert // Dev has other types elsewhere
 }

@@ -25,7 +25,7 @@ type Event struct {
 	Revision string        // of what was fetched
 	Version  uint64        // that is current now
 	Size     int64         // bytes read
-	Fetch    time.Duration // until the Source had answered
+	Fetch    time.Duration // until the Source had answered; a File waits for it to be at rest
 	Load     time.Duration // load, reading to the end and verifying
 	Stale    error         // see Content.Stale
 	Err      error         // an *Error, if Outcome is Failed
@@ -52,12 +52,12 @@ type Status struct {
 	Failed   time.Time // when that was
 	Next     time.Time // when Run tries again, zero while it does not run
 
-	Attempts, Swaps uint64 // since New
+	Attempts, Swaps, TotalFailures uint64 // since New
 }
 
 // Age is how long ago the current content was last known to be the newest, or 0
 // if nothing is loaded.
-func (s *Status) Age() time.Duration {
+func (s Status) Age() time.Duration {
 	if s.Version == 0 {
 		return 0
 	}
@@ -67,9 +67,22 @@ func (s *Status) Age() time.Duration {
 	return time.Since(s.Checked)
 }
 
+// state is the status in a word.
+func (s Status) state() string {
+	switch {
+	case s.Version == 0 && s.Failures > 0:
+		return "failing"
+	case s.Version == 0:
+		return "empty"
+	case s.Failures > 0 || s.Stale != nil:
+		return "stale"
+	}
+	return "fresh"
+}
+
 // Held returns what held the objects that the last failed attempt waited for in
 // vain, or nil.
-func (s *Status) Held() *poolswap.HeldError {
+func (s Status) Held() *poolswap.HeldError {
 	var held *poolswap.HeldError
 	if s.Failures > 0 && errors.As(s.Err, &held) {
 		return held

@@ -1,0 +1,157 @@
+package reload
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// spool writes content to dir and returns it as a file. It returns content that
+// is announced to be too large as it is, for the Reloader to refuse it.
+func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
+	maxBytes := c.maxBytes()
+	if content.Size > maxBytes {
+		return content, nil
+	}
+	defer content.Body.Close()
+	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+		return nil, err
+	}
+	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
+	if err != nil {
+		return nil, err
+	}
+	last := kept{Source: c.String(), Revision: content.Revision, Modified: content.Modified}
+	if err := last.write(part, content, maxBytes); err != nil {
+		part.Close()
+		os.Remove(part.Name())
+		return nil, err
+	}
+	if err := c.name(part, last.fileName()); err != nil {
+		return nil, err
+	}
+	spooled := last.content(part, content.Stale)
+	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
+	spooled.Verify = content.Verify
+	spooled.Published = func() error {
+		c.settle()
+		err := c.keep(&last)
+		if content.Published != nil {
+			err = errors.Join(err, content.Published())
+		}
+		return err
+	}
+	return spooled, nil
+}
+
+// fileName is the name of the content's file in dir.
+func (k *kept) fileName() string { return k.SHA256 + contentSuffix }
+
+// write copies content into part, up to the first byte that is too much: the
+// Reloader has to see it.
+func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error) {
+	sum := sha256.New()
+	body := io.LimitReader(content.Body, min(maxBytes, math.MaxInt64-1)+1)
+	if k.Size, err = io.CopyBuffer(io.MultiWriter(part, sum), body, make([]byte, copyBuffer)); err != nil {
+		return err
+	}
+	if content.Size >= 0 && content.Size != k.Size {
+		return wrongLength(k.Size, content.Size)
+	}
+	if err := part.Sync(); err != nil {
+		return err
+	}
+	k.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return nil
+}
+
+// name gives part its name for as long as its content is in use.
+func (c *cacheSource) name(part *os.File, name string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	err := os.Rename(part.Name(), filepath.Join(c.dir, name))
+	if err != nil {
+		part.Close()
+		os.Remove(part.Name())
+		return err
+	}
+	c.inUse[name]++
+	return nil
+}
+
+// keep records that dir holds last for the next start.
+func (c *cacheSource) keep(last *kept) error {
+	text, err := json.MarshalIndent(last, "", "\t")
+	if err != nil {
+		return err
+	}
+	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(part.Name()) // if it is not renamed
+	_, err = part.Write(append(text, '\n'))
+	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(part.Name(), filepath.Join(c.dir, keptName)); err != nil {
+		return err
+	}
+	dir, err := os.Open(c.dir)
+	if err != nil {
+		return err
+	}
+	dir.Sync() //nolint:errcheck // not every file system can, and none needs more than it can
+	return dir.Close()
+}
+
+// sweep removes what dir does not keep, now that name is not in use any more:
+// content that was replaced or refused, and what an earlier process left half
+// written.
+func (c *cacheSource) sweep(name string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.inUse[name]--; c.inUse[name] == 0 {
+		delete(c.inUse, name)
+	}
+	var last kept
+	if text, err := os.ReadFile(filepath.Join(c.dir, keptName)); err == nil {
+		json.Unmarshal(text, &last) //nolint:errcheck // then nothing is kept
+	}
+	entries, _ := os.ReadDir(c.dir) // what cannot be removed now is removed another time
+	for _, entry := range entries {
+		switch name := entry.Name(); {
+		case strings.HasSuffix(name, contentSuffix) && name != last.fileName() && c.inUse[name] == 0,
+			strings.HasSuffix(name, partSuffix) && old(entry):
+			os.Remove(filepath.Join(c.dir, name))
+		}
+	}
+}
+
+// old reports whether a file was last written so long ago that no transfer writes
+// it any more.
+func old(entry fs.DirEntry) bool {
+	info, err := entry.Info()
+	return err == nil && time.Since(info.ModTime()) > 24*time.Hour
+}
+
+// spooledBody sweeps when the attempt is over.
+type spooledBody struct {
+	io.ReadCloser
+	cache *cacheSource
+	name  string
+}
+
+func (b *spooledBody) Close() error {
+	err := b.ReadCloser.Close()
+	b.cache.sweep(b.name)
+	return err
+}

@@ -1,0 +1,75 @@
+package reload
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// MarshalJSON returns s as JSON: durations in seconds, sizes in bytes, errors as
+// text, times in RFC 3339. What is not known or did not happen is left out.
+func (s Status) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
+
+// MarshalJSON returns e as JSON, as [Status.MarshalJSON] does.
+func (e Event) MarshalJSON() ([]byte, error) {
+	return json.Marshal(eventJSON{
+		Outcome: e.Outcome, At: e.At, Revision: e.Revision, Version: e.Version, Size: e.Size,
+		Fetch: e.Fetch.Seconds(), Load: e.Load.Seconds(), Stale: textOf(e.Stale), Error: textOf(e.Err),
+	})
+}
+
+type statusJSON struct {
+	Source        string    `json:"source"`
+	State         string    `json:"state"`
+	Revision      string    `json:"revision"`
+	Version       uint64    `json:"version"`
+	Loaded        time.Time `json:"loaded,omitzero"`
+	Modified      time.Time `json:"modified,omitzero"`
+	Checked       time.Time `json:"checked,omitzero"`
+	Age           float64   `json:"age_seconds"`
+	Size          int64     `json:"size_bytes"`
+	Fetch         float64   `json:"fetch_seconds"`
+	Load          float64   `json:"load_seconds"`
+	Stale         string    `json:"stale,omitempty"`
+	Failures      int       `json:"failures"`
+	Refused       string    `json:"refused,omitempty"`
+	Error         string    `json:"error,omitempty"`
+	Failed        time.Time `json:"failed,omitzero"`
+	Held          string    `json:"held,omitempty"`
+	Next          time.Time `json:"next,omitzero"`
+	Attempts      uint64    `json:"attempts"`
+	Swaps         uint64    `json:"swaps"`
+	TotalFailures uint64    `json:"total_failures"`
+}
+
+func (s Status) json() *statusJSON {
+	all := &statusJSON{
+		Source: s.Source, State: s.state(), Revision: s.Revision, Version: s.Version,
+		Loaded: s.Loaded, Modified: s.Modified, Checked: s.Checked, Age: s.Age().Seconds(),
+		Size: s.Size, Fetch: s.Fetch.Seconds(), Load: s.Load.Seconds(), Stale: textOf(s.Stale),
+		Failures: s.Failures, Refused: s.Refused, Error: textOf(s.Err), Failed: s.Failed, Next: s.Next,
+		Attempts: s.Attempts, Swaps: s.Swaps, TotalFailures: s.TotalFailures,
+	}
+	if held := s.Held(); held != nil {
+		all.Held = held.Error()
+	}
+	return all
+}
+
+type eventJSON struct {
+	Outcome  Outcome   `json:"outcome"`
+	At       time.Time `json:"at"`
+	Revision string    `json:"revision"`
+	Version  uint64    `json:"version"`
+	Size     int64     `json:"size_bytes"`
+	Fetch    float64   `json:"fetch_seconds"`
+	Load     float64   `json:"load_seconds"`
+	Stale    string    `json:"stale,omitempty"`
+	Error    string    `json:"error,omitempty"`
+}
+
+func textOf(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
