@@ -13,25 +13,14 @@ func Pool(name string, stats func() poolswap.Stats) prometheus.Collector {
 		panic("prometheus: Pool with nil stats")
 	}
 	labels := prometheus.Labels{"pool": name}
-	c := &poolCollector{stats: stats}
-	for _, m := range poolMetrics {
-		c.descs = append(c.descs, prometheus.NewDesc("poolswap_"+m.name, m.help, nil, labels))
+	c := newCollector(stats, "poolswap_", poolMetrics, labels)
+	c.labelled = prometheus.NewDesc("poolswap_objects", "Objects that exist, by where they are.", []string{"place"}, labels)
+	c.label = func(s *poolswap.Stats, send func(float64, ...string)) {
+		for _, p := range places {
+			send(float64(p.count(s)), p.name)
+		}
 	}
-	c.objects = prometheus.NewDesc("poolswap_objects", "Objects that exist, by where they are.", []string{"place"}, labels)
 	return c
-}
-
-type poolCollector struct {
-	stats   func() poolswap.Stats
-	descs   []*prometheus.Desc // of poolMetrics
-	objects *prometheus.Desc
-}
-
-// metric is a figure of a Stats or Status.
-type metric[S any] struct {
-	name, help string
-	kind       prometheus.ValueType
-	value      func(*S) float64
 }
 
 var poolMetrics = []metric[poolswap.Stats]{
@@ -61,23 +50,4 @@ var places = []struct {
 	{"elsewhere", func(s *poolswap.Stats) int {
 		return max(0, s.Live-s.Current-s.Retired-s.PendingReset-s.Resetting-s.Spares)
 	}},
-}
-
-// Describe implements prometheus.Collector.
-func (c *poolCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range c.descs {
-		ch <- desc
-	}
-	ch <- c.objects
-}
-
-// Collect implements prometheus.Collector.
-func (c *poolCollector) Collect(ch chan<- prometheus.Metric) {
-	s := c.stats()
-	for i, m := range poolMetrics {
-		ch <- prometheus.MustNewConstMetric(c.descs[i], m.kind, m.value(&s))
-	}
-	for _, p := range places {
-		ch <- prometheus.MustNewConstMetric(c.objects, prometheus.GaugeValue, float64(p.count(&s)), p.name)
-	}
 }

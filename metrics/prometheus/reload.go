@@ -17,23 +17,18 @@ func Reload(name string, status func() reload.Status) prometheus.Collector {
 		panic("prometheus: Reload with nil status")
 	}
 	labels := prometheus.Labels{"reloader": name}
-	c := &reloadCollector{status: status}
-	for _, m := range reloadMetrics {
-		c.descs = append(c.descs, prometheus.NewDesc("poolswap_reload_"+m.name, m.help, nil, labels))
+	c := newCollector(status, "poolswap_reload_", reloadMetrics, labels)
+	c.labelled = prometheus.NewDesc("poolswap_reload_info", "What is loaded; the value is 1.", []string{"source", "revision", "version"}, labels)
+	c.label = func(s *reload.Status, send func(float64, ...string)) {
+		send(1, s.Source, s.Revision, strconv.FormatUint(s.Version, 10))
 	}
-	c.info = prometheus.NewDesc("poolswap_reload_info", "What is loaded; the value is 1.", []string{"source", "revision", "version"}, labels)
 	return c
-}
-
-type reloadCollector struct {
-	status func() reload.Status
-	descs  []*prometheus.Desc // of reloadMetrics
-	info   *prometheus.Desc
 }
 
 var reloadMetrics = []metric[reload.Status]{
 	{"attempts_total", "Attempts to load what the source has.", prometheus.CounterValue, func(s *reload.Status) float64 { return float64(s.Attempts) }},
 	{"swaps_total", "Attempts that published new content.", prometheus.CounterValue, func(s *reload.Status) float64 { return float64(s.Swaps) }},
+	{"failures_total", "Attempts that failed.", prometheus.CounterValue, func(s *reload.Status) float64 { return float64(s.TotalFailures) }},
 	{"consecutive_failures", "Failed attempts since the last one that succeeded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return float64(s.Failures) }},
 	{"refused", "1 if the newest content was refused, 0 otherwise.", prometheus.GaugeValue, func(s *reload.Status) float64 { return one(s.Refused != "") }},
 	{"stale", "1 if what is loaded came from a cache because the origin could not be asked, 0 otherwise.", prometheus.GaugeValue, func(s *reload.Status) float64 { return one(s.Stale != nil) }},
@@ -43,23 +38,6 @@ var reloadMetrics = []metric[reload.Status]{
 	{"size_bytes", "Size of what is loaded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return float64(s.Size) }},
 	{"fetch_duration_seconds", "How long the source took to answer with what is loaded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return s.Fetch.Seconds() }},
 	{"load_duration_seconds", "How long loading took, reading and verifying included.", prometheus.GaugeValue, func(s *reload.Status) float64 { return s.Load.Seconds() }},
-}
-
-// Describe implements prometheus.Collector.
-func (c *reloadCollector) Describe(ch chan<- *prometheus.Desc) {
-	for _, desc := range c.descs {
-		ch <- desc
-	}
-	ch <- c.info
-}
-
-// Collect implements prometheus.Collector.
-func (c *reloadCollector) Collect(ch chan<- prometheus.Metric) {
-	s := c.status()
-	for i, m := range reloadMetrics {
-		ch <- prometheus.MustNewConstMetric(c.descs[i], m.kind, m.value(&s))
-	}
-	ch <- prometheus.MustNewConstMetric(c.info, prometheus.GaugeValue, 1, s.Source, s.Revision, strconv.FormatUint(s.Version, 10))
 }
 
 func one(yes bool) float64 {
