@@ -141,7 +141,7 @@ func TestATableThatShrankTooMuchIsRefused(t *testing.T) {
 			t.Errorf("after a file of %d rows the table has %d ranges, not %d", step.rows, got, step.served)
 		}
 	}
-	if says := "10 ranges after 1000, more than 10 % fewer"; !strings.Contains(logged.String(), says) {
+	if says := "10 of 1000 rows are left, more than 10 % lost"; !strings.Contains(logged.String(), says) {
 		t.Errorf("the log does not say %q:\n%s", says, logged)
 	}
 	s.loader.maxShrink = 100
@@ -202,7 +202,7 @@ func TestTheStatusTellsOfTheLastFailureUntilASuccess(t *testing.T) {
 	replaceFile(t, path, "192.0.2.0,192.0.2.255,1,x\n")
 	s.loader.maxShrink = 10
 	tryReload(s)
-	if refused := ask(); !strings.Contains(refused.Error, "1 range after 700, more than 10 % fewer") || refused.Failures != 2 || refused.Loaded != first.Loaded || currentGeneration(t, s) != 1 {
+	if refused := ask(); !strings.Contains(refused.Error, "1 of 700 rows are left, more than 10 % lost") || refused.Failures != 2 || refused.Loaded != first.Loaded || currentGeneration(t, s) != 1 {
 		t.Errorf("after a table that shrank: %+v", refused)
 	}
 	s.loader.maxShrink = 100

@@ -23,10 +23,8 @@ func (l *loader) load(_ context.Context, next, current *table, content *reload.C
 		return err
 	}
 	if current != nil {
-		was := len(current.spans)
-		if len(next.spans) < was-was*l.maxShrink/100 {
-			return fmt.Errorf("%s after %d, more than %d %% fewer: was the file cut short? (-max-shrink 100 accepts it)",
-				count(len(next.spans), "range"), was, l.maxShrink)
+		if err := reload.CheckLoss(len(current.spans), len(next.spans), float64(l.maxShrink)/100); err != nil {
+			return fmt.Errorf("%w (-max-shrink 100 accepts it)", err)
 		}
 	}
 	if next.overlaps > 0 {

@@ -152,7 +152,7 @@ func TestTheProcessReloadsOnSIGHUPAndEndsOnSIGTERM(t *testing.T) {
 	p.waitLog(t, "reload: failed", path+":1001: the row has fewer than four fields")
 	replaceFile(t, path, generationCSV(3))
 	hangUp()
-	p.waitLog(t, "reload: failed", "400 ranges after 1000, more than 10 % fewer")
+	p.waitLog(t, "reload: failed", "400 of 1000 rows are left, more than 10 % lost")
 	checkLookup(`"asn":2,`)
 
 	for path, says := range map[string]string{"/debug/vars": `"asnlookup": {"Answers": {"200": 3}`, "/status?format=json": `"failures": 2`} {
