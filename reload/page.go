@@ -41,6 +41,7 @@ func (r *Reloader) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	report := r.report()
 	query, accept := request.URL.Query(), request.Header.Get("Accept")
 	if query.Get("format") == "json" || strings.Contains(accept, "application/json") && !strings.Contains(accept, "text/html") {
@@ -57,7 +58,6 @@ func (r *Reloader) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 	w.Write(text.Bytes()) //nolint:errcheck // the client has gone
 }
 
