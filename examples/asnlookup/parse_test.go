@@ -57,7 +57,7 @@ var brokenTables = []struct {
 	{"an empty address", ",1.0.0.9,1,x\n", 1, `"" is not an IP address`},
 	{"a range that ends before it begins", "1.0.0.9,1.0.0.8,1,x\n", 1, "1.0.0.9 - 1.0.0.8 is not a range"},
 	{"a range of two families", "1.0.0.0,2001::,1,x\n", 1, "1.0.0.0 - 2001:: is not a range"},
-	{"a range inside the one before it", "1.0.0.0,1.0.0.9,1,x\n1.0.0.2,1.0.0.3,1,x\n", 2, "1.0.0.2 - 1.0.0.3 does not follow the one before it, 1.0.0.0 - 1.0.0.9"},
+	{"a range inside the one before it", "1.0.0.0,1.0.0.9,1,x\n1.0.0.2,1.0.0.3,1,x\n", 2, "1.0.0.2 - 1.0.0.3 does not follow the one before it, 1.0.0.0 - 1.0.0.9 (ranges ascend and do not overlap, IPv4 before IPv6) (1 overlap in 2 ranges"},
 	{"a range that begins inside the one before it", "1.0.0.0,1.0.0.9,1,x\n1.0.0.9,1.0.0.12,1,x\n", 2, "1 overlap in 2 ranges"},
 	{"a range twice", "1.0.0.0,1.0.0.9,1,x\n1.0.0.0,1.0.0.9,1,x\n", 2, "does not follow the one before it"},
 	{"IPv6 before IPv4", "2001::,2001::9,1,x\n1.0.0.0,1.0.0.9,1,x\n", 2, "IPv4 before IPv6"},
@@ -112,13 +112,25 @@ func TestAFewOverlapsAreToleratedAndTheLaterRangeAnswers(t *testing.T) {
 		t.Errorf("two overlaps in four ranges, where one in three is tolerated: %v", err)
 	}
 	for name, second := range map[string]string{
-		"a range inside another":    "10.0.1.0,10.0.1.255,2,y\n",
-		"one that ends with it":     "10.0.1.0,10.0.2.255,2,y\n",
-		"one that begins with it":   "10.0.0.0,10.0.3.255,2,y\n",
-		"one that begins before it": "9.255.0.0,10.0.1.255,2,y\n",
+		"a range that begins with the one before it": "10.0.0.0,10.0.3.255,2,y\n",
+		"one that begins before it":                  "9.255.0.0,10.0.1.255,2,y\n",
 	} {
 		if _, path, err := parseText(1, "10.0.0.0,10.0.2.255,1,x\n"+second); err == nil || !strings.HasPrefix(err.Error(), path+":2: ") {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestARangeInsideAnotherSplitsIt where, as in published tables, the rest of the
+// other has a row of its own.
+func TestARangeInsideAnotherSplitsIt(t *testing.T) {
+	tab, _, err := parseText(3, "6.134.192.0,7.255.255.255,749,x\n7.193.230.0,7.193.230.255,2685,y\n7.193.231.0,7.255.255.255,749,x\n")
+	if err != nil || tab.overlaps != 1 {
+		t.Fatalf("%d overlaps, %v", tab.overlaps, err)
+	}
+	for ip, asn := range map[string]uint32{"6.134.192.0": 749, "7.193.229.255": 749, "7.193.230.0": 2685, "7.193.230.255": 2685, "7.193.231.0": 749, "7.255.255.255": 749} {
+		if m, ok := tab.lookup(netip.MustParseAddr(ip)); !ok || m.asn != asn {
+			t.Errorf("%s: %+v, %t, want number %d", ip, m, ok, asn)
 		}
 	}
 }
