@@ -13,18 +13,18 @@ import (
 )
 
 // realTable returns the files of the npm package @ip-location-db/asn, from the
-// directory that the environment names.
-func realTable(t testing.TB) []string {
+// directory that a variable of the environment names.
+func realTable(t testing.TB, variable string) []string {
 	t.Helper()
-	dir := os.Getenv("POOLSWAP_ASN_DIR")
+	dir := os.Getenv(variable)
 	if dir == "" {
-		t.Skip("POOLSWAP_ASN_DIR does not name the directory of the real table: README.md shows how to get it")
+		t.Skip(variable, "does not name the directory of a real table: README.md shows how to get it")
 	}
 	return []string{filepath.Join(dir, "asn-ipv4.csv"), filepath.Join(dir, "asn-ipv6.csv")}
 }
 
 func TestRealTable(t *testing.T) {
-	s, _ := loadedService(t, 10, realTable(t)...)
+	s, _ := loadedService(t, 10, realTable(t, "POOLSWAP_ASN_DIR")...)
 	for ip, want := range map[string]string{"1.1.1.1": `"asn":13335,`, "8.8.8.8": `"asn":15169,`, "2001:4860:4860::8888": `"asn":15169,`, "::ffff:8.8.8.8": `"asn":15169,`} {
 		if w := do(s, "GET", "/lookup?ip="+ip, ""); w.Code != 200 || !strings.Contains(w.Body.String(), want) {
 			t.Errorf("%s: %d %s, want %s", ip, w.Code, w.Body, want)
@@ -44,7 +44,7 @@ func TestRealTable(t *testing.T) {
 
 // BenchmarkLoad reads the real table into new memory and into a recycled table.
 func BenchmarkLoad(b *testing.B) {
-	paths := realTable(b)
+	paths := realTable(b, "POOLSWAP_ASN_DIR")
 	fill := func(b *testing.B, p *parser, t *table) {
 		if err := parseFiles(b.Context(), t, p, paths...); err != nil {
 			b.Fatal(err)
@@ -70,7 +70,7 @@ func BenchmarkLoad(b *testing.B) {
 // BenchmarkLookup looks up random IPv4 addresses on all processors, with and
 // without a writer that reloads all the time.
 func BenchmarkLookup(b *testing.B) {
-	paths := realTable(b)
+	paths := realTable(b, "POOLSWAP_ASN_DIR")
 	for _, reloading := range []bool{false, true} {
 		name := map[bool]string{false: "idle", true: "reloading"}[reloading]
 		b.Run(name, func(b *testing.B) {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,7 @@ type running struct {
 	err  chan error // what serve returned
 }
 
-func serveOn(t *testing.T, s *service) *running {
+func serveOn(t *testing.T, s *service, signals <-chan os.Signal) *running {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -32,7 +33,7 @@ func serveOn(t *testing.T, s *service) *running {
 	ctx, stop := context.WithCancel(context.Background())
 	t.Cleanup(stop)
 	r := &running{s, "http://" + listener.Addr().String(), stop, make(chan error, 1)}
-	go func() { r.err <- s.serve(ctx, listener, nil) }()
+	go func() { r.err <- s.serve(ctx, listener, signals) }()
 	return r
 }
 
@@ -73,7 +74,7 @@ func TestARequestThatIsUnderWayAtTheEndStillFindsTheTable(t *testing.T) {
 	s, logged := loadedService(t, 100, tempTable(t, generationCSV(7)))
 	handler, arrived, goOn := heldHandler(s.handler)
 	s.handler = handler
-	r := serveOn(t, s)
+	r := serveOn(t, s, nil)
 	type result struct {
 		status int
 		body   string
@@ -136,7 +137,7 @@ func TestARequestThatDoesNotEndIsLeftBehindAndKeepsItsTable(t *testing.T) {
 		held <- s.tables.Acquire()
 		handler.ServeHTTP(w, r)
 	})
-	r := serveOn(t, s)
+	r := serveOn(t, s, nil)
 	go func() { _, _, _ = fetch(r.url + "/lookup?ip=10.0.0.1") }()
 	<-arrived
 	r.stop()
