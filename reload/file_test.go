@@ -17,6 +17,7 @@ import (
 
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
 // fromFile returns a Reloader of a new file, and the file's name.
@@ -276,6 +277,14 @@ func (f overwritten) Put(t testing.TB, content []byte) {
 	}
 }
 
+// stormOrigins are the ways to change a file, name in dir.
+var stormOrigins = map[string]func(dir, name string) reloadtest.Origin{
+	"renames":                   func(_, name string) reloadtest.Origin { return renamed(name) },
+	"rewrites in place":         func(_, name string) reloadtest.Origin { return rewritten{renamed(name)} },
+	"rewrites without emptying": func(_, name string) reloadtest.Origin { return overwritten{renamed(name)} },
+	"symlink swaps":             func(dir, _ string) reloadtest.Origin { return linked{dir, new(int)} },
+}
+
 func TestStormsOfChanges(t *testing.T) {
 	t.Parallel()
 	dirs := map[string]func(t *testing.T) string{"temporary directory": func(t *testing.T) string { return t.TempDir() }}
@@ -290,14 +299,7 @@ func TestStormsOfChanges(t *testing.T) {
 		}
 	}
 	for where, dir := range dirs {
-		for how, origin := range map[string]func(dir, name string) interface {
-			Put(testing.TB, []byte)
-		}{
-			"renames":                   func(_, name string) interface{ Put(testing.TB, []byte) } { return renamed(name) },
-			"rewrites in place":         func(_, name string) interface{ Put(testing.TB, []byte) } { return rewritten{renamed(name)} },
-			"rewrites without emptying": func(_, name string) interface{ Put(testing.TB, []byte) } { return overwritten{renamed(name)} },
-			"symlink swaps":             func(dir, _ string) interface{ Put(testing.TB, []byte) } { return linked{dir, new(int)} },
-		} {
+		for how, origin := range stormOrigins {
 			t.Run(how+" in a "+where, func(t *testing.T) {
 				t.Parallel()
 				dir := dir(t)
@@ -312,7 +314,7 @@ func TestStormsOfChanges(t *testing.T) {
 // waits until the newest content is loaded. The decoder looks for torn content
 // only if a change can be seen half done for as long as the machine stops the
 // writer; what readers get must be whole in any case.
-func storm(t *testing.T, name string, origin interface{ Put(testing.TB, []byte) }, atomic bool) {
+func storm(t *testing.T, name string, origin reloadtest.Origin, atomic bool) {
 	changes, every := 2000, 200
 	if testing.Short() {
 		changes = 200
