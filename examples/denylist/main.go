@@ -21,13 +21,13 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-// list is the domains, sorted. A reload fills the memory of an earlier list.
 type list struct {
 	poolswap.Ref
 	text    bytes.Buffer
-	domains [][]byte // parts of text
+	domains [][]byte // parts of text, sorted
 }
 
+// reset keeps the memory for another list.
 func (l *list) reset() bool {
 	l.text.Reset()
 	l.domains = l.domains[:0]
@@ -35,44 +35,38 @@ func (l *list) reset() bool {
 }
 
 // load refuses what is no list of domains, such as the page of a proxy.
-func (l *list) load(content *reload.Content) error {
-	if _, err := l.text.ReadFrom(content.Body); err != nil {
+func load(_ context.Context, next, _ *list, content *reload.Content) error {
+	if _, err := next.text.ReadFrom(content.Body); err != nil {
 		return err
 	}
-	for line := range bytes.Lines(l.text.Bytes()) {
-		domain := bytes.TrimSpace(line)
-		if len(domain) == 0 || domain[0] == '#' {
-			continue
-		}
-		if bytes.ContainsAny(domain, " \t<>/") {
+	for line := range bytes.Lines(next.text.Bytes()) {
+		domain, _, _ := bytes.Cut(line, []byte("#")) // of a comment
+		if domain = bytes.TrimSpace(domain); bytes.ContainsAny(domain, " \t<>/") {
 			return fmt.Errorf("%.60q is no domain", domain)
+		} else if len(domain) > 0 {
+			next.domains = append(next.domains, domain)
 		}
-		l.domains = append(l.domains, domain)
 	}
-	if len(l.domains) == 0 {
+	if len(next.domains) == 0 {
 		return errors.New("the list is empty")
 	}
-	slices.SortFunc(l.domains, bytes.Compare)
+	slices.SortFunc(next.domains, bytes.Compare)
 	return nil
 }
 
 // has reports whether the domain, or one that it is part of, is on the list.
-func (l *list) has(domain string) bool {
-	for found := true; found; _, domain, found = strings.Cut(domain, ".") {
-		if _, listed := slices.BinarySearchFunc(l.domains, []byte(domain), bytes.Compare); listed {
-			return true
-		}
+func (l *list) has(domain string) (listed bool) {
+	for found := true; found && !listed; _, domain, found = strings.Cut(domain, ".") {
+		_, listed = slices.BinarySearchFunc(l.domains, []byte(domain), bytes.Compare)
 	}
-	return false
+	return listed
 }
 
 // serve answers at listener until ctx ends.
 func serve(ctx context.Context, listener net.Listener, source reload.Source, every time.Duration) error {
 	pool := poolswap.NewPool(func() *list { return new(list) }, (*list).reset)
 	lists := poolswap.NewEmptyContainer(pool)
-	reloader := reload.New(lists, source, func(_ context.Context, next, _ *list, content *reload.Content) error {
-		return next.load(content)
-	}, reload.Options{Every: every, Stats: pool.Stats})
+	reloader := reload.New(lists, source, load, reload.Options{Every: every, Stats: pool.Stats})
 	go func() { log.Print("reload: ", reloader.Run(ctx)) }() // ends with ctx or pool
 
 	mux := http.NewServeMux()
@@ -83,32 +77,27 @@ func serve(ctx context.Context, listener net.Listener, source reload.Source, eve
 			http.Error(w, "no list is loaded", http.StatusServiceUnavailable)
 			return
 		}
-		denied, version := l.has(strings.ToLower(r.URL.Query().Get("domain"))), lists.VersionOf(l)
+		denied, version := l.has(strings.ToLower(r.FormValue("domain"))), lists.VersionOf(l)
 		lists.Release(l) // not while a slow client is written to
 		fmt.Fprintf(w, "{\"denied\":%t,\"version\":%d}\n", denied, version)
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
-	select {
-	case err := <-failed:
-		return errors.Join(err, pool.Close(ctx))
-	case <-ctx.Done():
+	context.AfterFunc(ctx, func() { listener.Close() })
+	err := server.Serve(listener)
+	if ctx.Err() != nil {
+		err = nil // it ends as it should
 	}
 	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return errors.Join(server.Shutdown(grace), pool.Close(grace)) // Close waits for every list
+	return errors.Join(err, server.Shutdown(grace), pool.Close(grace)) // Close waits for every list
 }
 
 func main() {
 	address := flag.String("addr", "127.0.0.1:8080", "serve HTTP at this `address`")
-	url := flag.String("url", "", "`URL` of the list: a domain a line")
+	url := flag.String("url", "http://127.0.0.1:8000/list.txt", "`URL` of the list: a domain a line")
 	dir := flag.String("cache", "denylist.cache", "`directory` for the last good list")
 	every := flag.Duration("every", time.Minute, "ask for a newer list at this `interval`")
 	flag.Parse()
-	if *url == "" {
-		log.Fatal("give the -url of a list")
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	listener, err := net.Listen("tcp", *address)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
 // origin serves a list with an ETag, and counts transfers.
@@ -108,18 +110,18 @@ func awaitBody(t *testing.T, url string, right func(string) bool) {
 func is(want any) func(any) bool { return func(got any) bool { return got == want } }
 
 func TestTheListIsServedReplacedAndKept(t *testing.T) {
-	o := &origin{text: "# ads\nads.example\ntracker.test\n"}
+	o := &origin{text: "# ads\nads.example # the worst\n\ntracker.test\n"}
 	server := httptest.NewServer(o)
 	defer server.Close()
 	dir := t.TempDir()
 	address, stop := start(t, server.URL, dir)
-	for domain, denied := range map[string]bool{"ads.example": true, "x.ads.example": true, "X.ADS.example": true, "example": false, "bads.example": false, "tracker.test": true, "": false, "ads.example.org": false} {
+	for domain, denied := range map[string]bool{"ads.example": true, "x.ads.example": true, "X.ADS.example": true, "example": false, "bads.example": false, "tracker.test": true, "": false, "ads.example.org": false, "%23": false} {
 		await(t, address+"/check?domain="+domain, fmt.Sprintf("{\"denied\":%t,\"version\":1}\n", denied))
 	}
 
 	o.set("new.example\n")
 	await(t, address+"/check?domain=new.example", "{\"denied\":true,\"version\":2}\n")
-	for _, bad := range []string{"<html>Log in first</html>\n", "# nothing\n"} {
+	for _, bad := range []string{"<html>Log in first</html>\n", "Forbidden by policy\n", "# nothing\n"} {
 		o.set(bad)
 		awaitStatus(t, address, "state", is("stale"))
 		await(t, address+"/check?domain=new.example", "{\"denied\":true,\"version\":2}\n")
@@ -148,6 +150,17 @@ func TestAnIdleListIsNotTransferredAgain(t *testing.T) {
 	defer o.mu.Unlock()
 	if o.transfers != 1 {
 		t.Errorf("%d transfers, want 1", o.transfers)
+	}
+}
+
+func TestAListenerThatFailsEndsServe(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Close()
+	if err := serve(t.Context(), listener, new(reloadtest.Fake), time.Minute); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("serve returned %v", err)
 	}
 }
 
