@@ -150,7 +150,7 @@ func TestABrokenFileDoesNotGoLiveAndStaysOpenNowhere(t *testing.T) {
 	opened++
 	s.close(t)
 	closed.check(t, opened)
-	if status, _ := s.get("ip=192.0.2.1"); status != 500 {
+	if status, _ := s.get("ip=192.0.2.1"); status != 503 {
 		t.Errorf("without a database: %d", status)
 	}
 }

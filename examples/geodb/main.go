@@ -33,9 +33,9 @@ func main() {
 	}
 }
 
-// run waits for a database and serves until ctx ends. It then stops the readers,
-// so that no request finds the database gone, and unmaps the database when its
-// last reader is done.
+// run serves until ctx ends, from the start, so that the status says what is
+// missing. It then stops the readers, so that no request finds the database gone,
+// and unmaps the database when its last reader is done.
 func (s *service) run(ctx context.Context, addr string) error {
 	ctx, stop := context.WithCancel(ctx)
 	var reloads sync.WaitGroup
@@ -51,12 +51,8 @@ func (s *service) run(ctx context.Context, addr string) error {
 	return err
 }
 
-// serve answers requests from when there is a database until ctx ends.
+// serve answers requests until ctx ends.
 func (s *service) serve(ctx context.Context, addr string) error {
-	if _, err := s.dbs.Wait(ctx, 0); err != nil {
-		log.Print("stopped before there was a database")
-		return nil
-	}
 	listener, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err

@@ -39,13 +39,17 @@ type answer struct {
 	Built   time.Time    `json:"built"`
 }
 
+// errNoDatabase is for lookups before the first database is loaded, and after the
+// end.
+var errNoDatabase = errors.New("no database is loaded: /status says why")
+
 // lookup holds the database until the record is decoded: decoding copies it
 // out of the mapping.
 func (s *service) lookup(ip netip.Addr) (answer, error) {
 	db := s.dbs.Acquire()
 	defer s.dbs.Release(db)
 	if db == nil {
-		return answer{}, errors.New("the database is closed")
+		return answer{}, errNoDatabase
 	}
 	return s.lookupIn(db, ip)
 }
@@ -66,7 +70,11 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a, err := s.lookup(ip.Unmap())
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoDatabase):
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	case err != nil:
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}

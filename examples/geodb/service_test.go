@@ -55,6 +55,14 @@ func (r *running) waitLog(t *testing.T, start string) string {
 	}
 }
 
+// waitLoaded waits for the first database.
+func (r *running) waitLoaded(t *testing.T) {
+	t.Helper()
+	if _, err := r.dbs.Wait(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // waitClosing waits until Pool.Close has begun.
 func (r *running) waitClosing(t *testing.T) {
 	t.Helper()
@@ -63,13 +71,25 @@ func (r *running) waitClosing(t *testing.T) {
 	}
 }
 
+func ask(t *testing.T, url string) (status int, body string) {
+	t.Helper()
+	response, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(text)
+}
+
 func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
 	closed := watchMappings(t)
 	s := newService(tempDB(t, generation(1)), poll)
 	r := run(t, s)
-	if version, err := s.dbs.Wait(t.Context(), 0); version != 1 || err != nil {
-		t.Errorf("version %d, %v", version, err)
-	}
+	r.waitLoaded(t)
 	for seen := s.reloader.Status().Attempts; s.reloader.Status().Attempts < seen+2; { // nothing changed
 		runtime.Gosched()
 	}
@@ -79,14 +99,8 @@ func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
 	}
 	url := r.waitLog(t, "serving on ")
 	for path, says := range map[string]string{"/lookup?ip=2001:db8::1": `"country_code":"G2"},"version":2,`, "/status": "The newest content is loaded."} {
-		response, err := http.Get(url + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := io.ReadAll(response.Body)
-		response.Body.Close()
-		if err != nil || !strings.Contains(string(body), says) {
-			t.Errorf("%s: %s, %v", path, body, err)
+		if status, body := ask(t, url+path); status != http.StatusOK || !strings.Contains(body, says) {
+			t.Errorf("%s: %d %s", path, status, body)
 		}
 	}
 	r.stop()
@@ -99,19 +113,27 @@ func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
 	}
 }
 
-func TestTheServiceWaitsForItsFirstDatabase(t *testing.T) {
+// TestTheStatusIsServedBeforeTheFirstDatabase and lookups are not, until it is
+// loaded.
+func TestTheStatusIsServedBeforeTheFirstDatabase(t *testing.T) {
 	path := tempDB(t, nil)
-	s := newService(path, poll)
-	r := run(t, s)
+	r := run(t, newService(path, poll))
+	url := r.waitLog(t, "serving on ")
 	r.waitLog(t, path+": revision ")
+	if status, body := ask(t, url+"/status"); status != http.StatusOK || !strings.Contains(body, "the file is empty") {
+		t.Errorf("/status: %d %s", status, body)
+	}
+	if status, body := ask(t, url+"/lookup?ip=192.0.2.1"); status != http.StatusServiceUnavailable || body != "no database is loaded: /status says why\n" {
+		t.Errorf("/lookup: %d %s", status, body)
+	}
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
 	r.waitLog(t, path+": no such file")
 	replaceFile(t, path, generation(1))
-	r.waitLog(t, "serving on ")
-	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `"version":1,`) {
-		t.Errorf("%d %s", status, body)
+	r.waitLoaded(t)
+	if status, body := ask(t, url+"/lookup?ip=192.0.2.1"); status != http.StatusOK || !strings.Contains(body, `"version":1,`) {
+		t.Errorf("/lookup: %d %s", status, body)
 	}
 	r.stop()
 	if err := <-r.ended; err != nil {
@@ -119,22 +141,21 @@ func TestTheServiceWaitsForItsFirstDatabase(t *testing.T) {
 	}
 }
 
-func TestAServiceThatIsStoppedBeforeItsFirstDatabaseDoesNotServe(t *testing.T) {
+func TestAServiceThatIsStoppedBeforeItsFirstDatabaseEndsInOrder(t *testing.T) {
 	r := run(t, newService(tempDB(t, nil), poll))
 	r.waitLog(t, "reload: failed")
 	r.stop()
 	if err := <-r.ended; err != nil {
 		t.Error(err)
 	}
-	if line := <-r.lines; !strings.Contains(line, "stopped before there was a database") {
-		t.Errorf("the log says %s", line)
+	if mapped := r.waitLog(t, "databases still mapped: "); mapped != "0" {
+		t.Errorf("%s databases are still mapped", mapped)
 	}
 }
 
 func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
 	closed := watchMappings(t)
-	log.SetOutput(io.Discard)
-	if err := newService(tempDB(t, generation(1)), poll).run(t.Context(), "nonsense"); err == nil || !strings.Contains(err.Error(), "missing port") {
+	if err := loaded(t, generation(1)).run(t.Context(), "nonsense"); err == nil || !strings.Contains(err.Error(), "missing port") {
 		t.Errorf("the service ends with %v", err)
 	}
 	closed.check(t, 1)
@@ -145,13 +166,13 @@ func TestTheMappingIsClosedAfterTheLastReader(t *testing.T) {
 	s := newService(tempDB(t, generation(1)), poll)
 	s.grace = time.Hour // the reader decides
 	r := run(t, s)
-	r.waitLog(t, "serving on ")
+	r.waitLoaded(t)
 	db := s.dbs.Acquire()
 	use := closed.of(db.file)
 	use.held.Add(1)
 	r.stop()
 	r.waitClosing(t)
-	if status, _ := s.get("ip=192.0.2.1"); status != 500 {
+	if status, _ := s.get("ip=192.0.2.1"); status != 503 {
 		t.Errorf("a request after the end gets %d", status)
 	}
 	use.held.Add(-1)
@@ -170,7 +191,7 @@ func TestAReaderThatHoldsTooLongIsNamedAndKeepsItsMapping(t *testing.T) {
 	s := newService(tempDB(t, generation(1)), poll)
 	s.grace = 1
 	r := run(t, s)
-	r.waitLog(t, "serving on ")
+	r.waitLoaded(t)
 	db := s.dbs.Acquire()
 	use := closed.of(db.file)
 	use.held.Add(1)
