@@ -295,46 +295,6 @@ func TestAReloadWaitsForAReaderAtTheLimit(t *testing.T) {
 	})
 }
 
-// TestAPublishThatPanicsDoesNotReleaseTheNewTable: Publish resets the old table
-// after the publication, and a reset that panics there passes through it.
-func TestAPublishThatPanicsDoesNotReleaseTheNewTable(t *testing.T) {
-	path := tempTable(t, generationCSV(1))
-	s, _ := newTestService(100, path)
-	resetPanics := false
-	s.pool = poolswap.NewPool(newTable, func(tab *table) bool {
-		if resetPanics {
-			panic("reset")
-		}
-		return tab.reset()
-	})
-	s.tables = poolswap.NewEmptyContainer(s.pool)
-	s.reloader = reload.New(s.tables, newFiles(s.loader.paths), s.loader.load, reload.Options{Logger: s.log})
-	tryReload(s)
-	replaceFile(t, path, generationCSV(2))
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("Publish does not panic: the test tests nothing")
-			}
-		}()
-		resetPanics = true
-		tryReload(s)
-	}()
-	resetPanics = false
-	held := s.tables.Acquire()
-	defer s.tables.Release(held)
-	if got := s.pool.Refs(held); got != 1 {
-		t.Errorf("%d references to the new table are counted, not 1", got)
-	}
-	for generation := 3; generation < 6; generation++ {
-		replaceFile(t, path, generationCSV(generation))
-		mustReload(t, s)
-	}
-	if got := checkGeneration(t, held); got != 2 {
-		t.Errorf("the table that is held is of generation %d, not 2", got)
-	}
-}
-
 func TestReadersNeverSeeAMixedTable(t *testing.T) {
 	synctest.Test(t, replaceOften) // whose clock is behind the files: no load waits for a file to rest
 }
