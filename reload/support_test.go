@@ -110,3 +110,22 @@ func is(t *testing.T, c *texts, want string) {
 		t.Errorf("readers get %.40q, want %.40q", got, want)
 	}
 }
+
+// failsWith calls Reload and returns its *Error, whose stage must be stage.
+func failsWith(t *testing.T, r *reload.Reloader, stage reload.Stage) *reload.Error {
+	t.Helper()
+	var failure *reload.Error
+	if err := r.Reload(t.Context()); !errors.As(err, &failure) || failure.Stage != stage {
+		t.Fatalf("Reload returned %v, want an error of stage %s", err, stage)
+	}
+	return failure
+}
+
+// succeeds calls Reload, after which readers must get want.
+func succeeds(t *testing.T, r *reload.Reloader, c *texts, want string) {
+	t.Helper()
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	is(t, c, want)
+}
