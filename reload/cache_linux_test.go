@@ -3,7 +3,6 @@ package reload_test
 import (
 	"errors"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,12 +32,9 @@ func TestAFullDiskLeavesWhatIsKept(t *testing.T) {
 		}
 	}
 	is(t, c, "good")
-	if names := filesIn(t, dir); !slices.Equal(names, onlyTheKept) {
-		t.Errorf("the cache has %v", names)
-	}
+	cacheHas(t, dir, onlyTheKept)
 	fake.Fail(errDown)
-	r, c = start(fake, dir, reload.Options{})
-	succeeds(t, r, c, "good")
+	r, c = cacheRestarts(t, fake, dir, "good")
 	push(fake, "fits")
 	succeeds(t, r, c, "fits")
 }

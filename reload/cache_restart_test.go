@@ -1,0 +1,167 @@
+package reload_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
+)
+
+func TestARestartWhileTheOriginIsDownLoadsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "made", "by", "Cache")
+	fake := new(reloadtest.Fake)
+	push(fake, "good")
+	r, _ := cacheRestarts(t, fake, dir, "good")
+	if s := r.Status(); s.Stale != nil || s.Revision != "1" {
+		t.Errorf("the status is %+v", s)
+	}
+
+	fake.Fail(errDown)
+	r, c := cacheRestarts(t, fake, dir, "good")
+	if s := r.Status(); !errors.Is(s.Stale, errDown) || s.Revision != "1" || s.Source != "fake" {
+		t.Errorf("the status is %+v", s)
+	}
+	if page := everything(r); !strings.Contains(page, errDown.Error()) || !strings.Contains(page, `"state": "stale"`) {
+		t.Errorf("the page does not say that the content is stale:\n%s", page)
+	}
+	if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, errDown) { // it is loaded already
+		t.Error(failure)
+	}
+
+	push(fake, "new")
+	succeeds(t, r, c, "new")
+	if s := r.Status(); s.Stale != nil {
+		t.Errorf("the content is stale: %v", s.Stale)
+	}
+	cacheHas(t, dir, onlyTheKept)
+}
+
+func TestARestartWithNothingNewerTransfersNothing(t *testing.T) {
+	t.Parallel()
+	dir, origin := t.TempDir(), new(reloadtest.Fake)
+	push(origin, "good")
+	cacheRestarts(t, origin, dir, "good")
+	origin.Truncate(0, errDown) // a transfer would fail
+	r, _ := cacheRestarts(t, origin, dir, "good")
+	if s := r.Status(); s.Stale != nil || s.Revision != "1" {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+func TestARestartWhileTransfersBreakLoadsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	push(fake, "new content")
+	fake.Truncate(5, errDown)
+	r, c := cacheRestarts(t, fake, dir, "good")
+	if s := r.Status(); !errors.Is(s.Stale, errDown) || fake.Open() != 0 {
+		t.Errorf("the status is %+v, %d bodies are open", s, fake.Open())
+	}
+	fake.Truncate(-1, nil)
+	succeeds(t, r, c, "new content")
+}
+
+func TestARestartWhileTheOriginHasBadContentLoadsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	push(fake, "bad")
+	r, c := start(fake, dir, reload.Options{})
+	failsWith(t, r, reload.Loading)
+	succeeds(t, r, c, "good")
+	if s := r.Status(); s.Stale == nil || s.Stale.Error() != "the newest content was refused" {
+		t.Errorf("the status is %+v", s)
+	}
+	failsWith(t, r, reload.Loading) // it may have become good
+	transfers := fake.Fetches()
+	fake.Truncate(0, errDown) // another transfer would fail
+	for range 3 {
+		failsWith(t, r, reload.Loading) // as before
+		is(t, c, "good")
+	}
+	if s := r.Status(); s.Refused != "2" || fake.Fetches() != transfers+3 {
+		t.Errorf("the status is %+v", s)
+	}
+	push(fake, "new")
+	succeeds(t, r, c, "new")
+
+	for _, record := range []string{"bad too", "bad again"} { // by a load that has become stricter
+		push(fake, "%s", record)
+		failsWith(t, r, reload.Loading)
+	}
+	strict := reload.New(c, reload.Cache(fake, dir), func(context.Context, *text, *text, *reload.Content) error { return errBad }, reload.Options{Logger: quiet})
+	for range 2 {
+		failsWith(t, strict, reload.Loading) // first the newest, then what is kept
+	}
+	failsWith(t, strict, reload.Loading)
+	fake.Truncate(0, errDown) // another transfer would fail otherwise
+	for range 3 {
+		failsWith(t, strict, reload.Loading)
+	}
+}
+
+func TestADamagedCacheIsNotUsedAndDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	contentOf := func(dir string) string {
+		names, err := filepath.Glob(filepath.Join(dir, "*.content"))
+		if err != nil || len(names) != 1 {
+			panic("no content")
+		}
+		return names[0]
+	}
+	replace := func(dir, old, by string) error {
+		name := filepath.Join(dir, "kept.json")
+		all, err := os.ReadFile(name)
+		if err == nil && !strings.Contains(string(all), old) {
+			err = errors.New("no " + old)
+		}
+		return errors.Join(err, os.WriteFile(name, []byte(strings.Replace(string(all), old, by, 1)), 0o644))
+	}
+	for name, test := range map[string]struct {
+		damage func(dir string) error
+		want   string
+	}{
+		"a flipped byte": {func(dir string) error { return os.WriteFile(contentOf(dir), []byte("gOod content"), 0o644) }, "its content is damaged"},
+		"a short file":   {func(dir string) error { return os.Truncate(contentOf(dir), 4) }, "its content is damaged"},
+		"a longer file":  {func(dir string) error { return appendTo(contentOf(dir), "!") }, "its content is damaged"},
+		"an empty file":  {func(dir string) error { return os.Truncate(contentOf(dir), 0) }, "its content is damaged"},
+		"no file":        {func(dir string) error { return os.Remove(contentOf(dir)) }, "no such file"},
+		"a directory for the file": {func(dir string) error {
+			name := contentOf(dir)
+			return errors.Join(os.Remove(name), os.Mkdir(name, 0o755))
+		}, "is a directory"},
+		"a record that is no JSON": {func(dir string) error {
+			return os.WriteFile(filepath.Join(dir, "kept.json"), []byte("\x00\x01"), 0o644)
+		}, "invalid character"},
+		"an empty record":            {func(dir string) error { return os.Truncate(filepath.Join(dir, "kept.json"), 0) }, "unexpected end of JSON input"},
+		"a record of another source": {func(dir string) error { return replace(dir, `"fake"`, `"http://host/data"`) }, "it is of another source, http://host/data"},
+		"a record of another size":   {func(dir string) error { return replace(dir, `"size": 12`, `"size": 13`) }, "its content is damaged"},
+		"a record that leads out":    {func(dir string) error { return replace(dir, `"sha256": "`, `"sha256": "../`) }, "no such file"},
+		"no record":                  {func(dir string) error { return os.Remove(filepath.Join(dir, "kept.json")) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, fake, _, _ := cacheKept(t, "good content")
+			if err := test.damage(dir); err != nil {
+				t.Fatal(err)
+			}
+			fake.Fail(errDown)
+			r, c := start(fake, dir, reload.Options{})
+			failure := failsWith(t, r, reload.Fetching)
+			if !errors.Is(failure, errDown) || !strings.Contains(failure.Error(), test.want) {
+				t.Errorf("the error is %v, want one that says %q", failure, test.want)
+			}
+			is(t, c, "")
+
+			push(fake, "new content")
+			succeeds(t, r, c, "new content")
+			fake.Fail(errDown)
+			cacheRestarts(t, fake, dir, "new content")
+		})
+	}
+}
