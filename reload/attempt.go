@@ -8,8 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
-
-	"github.com/poolswap/poolswap"
 )
 
 // attempt is one try to load what the source has.
@@ -37,24 +35,28 @@ var errUnchanged = errors.New("the content is what is loaded already")
 // before the attempt fails.
 const rereads = 3
 
-// attemptNow makes an attempt to load what is newer than have. The caller has
-// the turn.
-func (r *Reloader) attemptNow(ctx context.Context, have string) error {
+// errNotAsked is why content from a Cache is stale until the origin was asked.
+var errNotAsked = errors.New("the origin was not asked yet")
+
+// attemptNow makes an attempt. accept is a revision to accept, or nil. The caller
+// has the turn.
+func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 	r.mu.Lock()
 	r.begun++
 	number := r.begun
 	r.mu.Unlock()
+	kept := r.loadKept(ctx)
 	var e Event
 	for range rereads {
-		e = r.attemptOnce(ctx, have)
+		e = r.attemptOnce(ctx, accept)
 		if !errors.Is(e.Err, ErrChanged) {
 			break
 		}
 	}
 	r.tell(ctx, &e)
 	err := e.Err
-	if e.Outcome == NotModified {
-		err = r.refusal // what is newest is still what was refused, or nil
+	if kept {
+		err = nil
 	}
 	if !e.ended {
 		r.served = served{number, err}
@@ -62,7 +64,43 @@ func (r *Reloader) attemptNow(ctx context.Context, have string) error {
 	return err
 }
 
-func (r *Reloader) attemptOnce(ctx context.Context, have string) (e Event) {
+// loadKept loads what the source has kept for this process, once, and reports
+// whether it published that.
+func (r *Reloader) loadKept(ctx context.Context) bool {
+	if r.keeper == nil {
+		return false
+	}
+	began := time.Now()
+	var content *Content
+	var checked time.Time
+	err := recovered(func() (err error) {
+		content, checked, err = r.keeper.Kept(ctx)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: what was kept cannot be used", slog.String("source", r.name), slog.Any("error", err))
+		r.keeper, r.notKept = nil, err
+	}
+	if err != nil || content == nil {
+		return false
+	}
+	e := r.load(ctx, Event{Fetch: time.Since(began)}, content, errNotAsked)
+	if e.ended {
+		return false
+	}
+	r.keeper = nil
+	if e.Outcome == Loaded {
+		r.setChecked(checked)
+	}
+	r.tell(ctx, &e)
+	return e.Outcome == Loaded
+}
+
+func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
+	have := r.have
+	if accept != nil {
+		have = ""
+	}
 	began := time.Now()
 	var content *Content
 	err := recovered(func() (err error) {
@@ -72,16 +110,34 @@ func (r *Reloader) attemptOnce(ctx context.Context, have string) (e Event) {
 	e.Fetch = time.Since(began)
 	if err != nil {
 		if errors.Is(err, ErrNotModified) {
-			e.Outcome = NotModified
-			return e
+			return r.notModified(e)
 		}
 		e.ended = ctx.Err() != nil
+		if r.notKept != nil {
+			err = fmt.Errorf("%w; %w", err, r.notKept)
+		}
 		return r.failed(e, Fetching, err, false)
 	}
 	if content == nil {
 		return r.failed(e, Fetching, errors.New("the Source returned neither content nor an error"), false)
 	}
-	e.Revision, e.Stale = content.Revision, content.Stale
+	content.Accepted = accept != nil && content.Revision == *accept
+	return r.load(ctx, e, content, nil)
+}
+
+// notModified settles an attempt that found nothing newer than what is loaded, or
+// than what was refused.
+func (r *Reloader) notModified(e Event) Event {
+	e.Outcome = NotModified
+	if r.refusal != nil {
+		e.Outcome, e.Err = StillRefused, r.refusal
+	}
+	return e
+}
+
+// load loads and publishes content. stale is why there may be something newer.
+func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale error) Event {
+	e.Revision, e.Stale = content.Revision, stale
 	a := &attempt{Reloader: r, ctx: ctx, content: content, stage: Publishing}
 	a.body = newBody(ctx, content, r.options.MaxBytes)
 	content.Body = a.body
@@ -93,7 +149,7 @@ func (r *Reloader) attemptOnce(ctx context.Context, have string) (e Event) {
 
 	waiting, cancel := context.WithTimeout(ctx, r.options.ObjectWait)
 	defer cancel()
-	began = time.Now()
+	began := time.Now()
 	version, err := r.publish(waiting, a)
 	e.Load, e.Size = time.Since(began), a.body.read
 	if version != 0 {
@@ -135,13 +191,8 @@ func (a *attempt) fill(current uint64, load func() error) error {
 // loaded settles an attempt that published.
 func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event {
 	e.Outcome = Loaded
-	if a.content.Published != nil {
-		err = errors.Join(err, recovered(a.content.Published))
-	}
-	if err != nil {
-		r.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: published, but", slog.String("source", r.name), slog.Any("error", err))
-	}
-	r.have, r.sum, r.wrong, r.refusal = a.content.Revision, a.sum, mismatch{}, nil
+	a.published(err)
+	r.have, r.sum, r.wrong, r.refusal, r.notKept = a.content.Revision, a.sum, mismatch{}, nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.status
@@ -151,19 +202,31 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	return e
 }
 
+// published tells the Source that its content is current, and the log what went
+// wrong since.
+func (a *attempt) published(err error) {
+	if a.content.Published != nil {
+		err = errors.Join(err, recovered(a.content.Published))
+	}
+	if err != nil {
+		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: published, but", slog.String("source", a.name), slog.Any("error", err))
+	}
+}
+
 // unpublished settles an attempt that did not publish.
 func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 	switch {
 	case errors.Is(err, errUnchanged):
 		e.Outcome = Unchanged
+		a.published(nil)
 		r.have, r.refusal = a.content.Revision, nil
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.status.Revision, r.status.Modified, r.status.Stale = a.content.Revision, a.content.Modified, e.Stale
+		r.status.Revision, r.status.Modified = a.content.Revision, a.content.Modified
 		return e
 	case a.ctx.Err() != nil:
 		e.ended = true
-	case a.stage == Loading:
+	case a.stage == Loading && !errors.As(err, new(*temporary)):
 		return r.refused(e, Loading, err)
 	case errors.Is(err, errTooLarge):
 		return r.refused(e, Reading, err)
@@ -190,66 +253,4 @@ func (r *Reloader) failed(e Event, stage Stage, err error, refused bool) Event {
 	e.Outcome = Failed
 	e.Err = &Error{Source: r.name, Revision: e.Revision, Stage: stage, Refused: refused, Current: r.version(), Err: err}
 	return e
-}
-
-// tell makes the outcome of an attempt known.
-func (r *Reloader) tell(ctx context.Context, e *Event) {
-	e.At, e.Version = time.Now(), r.version()
-	r.record(e)
-	if r.options.Observe != nil {
-		r.options.Observe(*e)
-	}
-	switch logger := r.options.Logger; e.Outcome {
-	case Failed:
-		if !e.ended && !errors.Is(e.Err, poolswap.ErrClosed) {
-			logger.LogAttrs(ctx, slog.LevelWarn, "reload: failed", slog.String("source", r.name), slog.Any("error", e.Err), slog.Int("failures", r.Status().Failures))
-		}
-	case Loaded:
-		attrs := []slog.Attr{
-			slog.String("source", r.name), slog.String("revision", e.Revision), slog.Uint64("version", e.Version),
-			slog.Int64("bytes", e.Size), slog.Duration("fetch", e.Fetch), slog.Duration("load", e.Load),
-		}
-		if e.Stale != nil {
-			attrs = append(attrs, slog.Any("stale", e.Stale))
-		}
-		logger.LogAttrs(ctx, slog.LevelInfo, "reload: loaded", attrs...)
-	default:
-		if logger.Enabled(ctx, slog.LevelDebug) {
-			logger.LogAttrs(ctx, slog.LevelDebug, "reload: "+string(e.Outcome), slog.String("source", r.name), slog.Uint64("version", e.Version))
-		}
-	}
-}
-
-// recentEvents is how many swaps and failures the page shows.
-const recentEvents = 20
-
-// record writes an outcome into the status.
-func (r *Reloader) record(e *Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := &r.status
-	s.Attempts++
-	switch {
-	case e.ended: // says nothing about the source
-		return
-	case e.Outcome == Failed:
-		s.Failures++
-		s.TotalFailures++
-		s.Err, s.Failed = e.Err, e.At
-		if r.have != s.Revision {
-			s.Refused = r.have
-		}
-	case e.Outcome == NotModified && r.have != s.Revision: // what it has is still what was refused
-		return
-	case e.Stale != nil: // good, but not known to be the newest
-		s.Failures, s.Refused = 0, ""
-	default:
-		s.Failures, s.Refused, s.Checked, s.Stale = 0, "", e.At, nil
-	}
-	if e.Outcome == Failed || e.Outcome == Loaded {
-		if len(r.recent) == recentEvents {
-			r.recent = append(r.recent[:0], r.recent[1:]...)
-		}
-		r.recent = append(r.recent, *e)
-	}
 }

@@ -3,6 +3,7 @@ package reload
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,15 +18,15 @@ import (
 )
 
 // Cache returns a Source that keeps the last good content of source in dir, one
-// directory for each Source. A service that starts while the origin is down
-// loads what is there, even if what the origin has is refused or does not arrive
-// whole, and one that starts while the origin has nothing newer need not transfer
-// it. Content.File is the file in dir, for a load that maps it.
+// directory for each Source. A service that starts loads what is kept, and then
+// asks the origin for something newer: it can answer at once, also while the
+// origin is down, and load can compare what is new with it. Content.File is the
+// file in dir, for a load that maps it.
 //
 // Content is written whole before load sees it, and kept for the next start once
 // it was published; only then what was kept before is deleted. A kept file whose
 // SHA-256 is not the recorded one is not used. dir is made if it is missing; a
-// failure to write there is a failure to fetch.
+// failure to write there is a failure to fetch. Two processes must not share dir.
 func Cache(source Source, dir string) Source {
 	return &cacheSource{source: source, dir: dir, inUse: map[string]int{}}
 }
@@ -37,8 +38,7 @@ type cacheSource struct {
 	mu    sync.Mutex     // guards what follows, and that what is in use is not swept
 	max   int64          // the largest Options.MaxBytes of its Reloaders, 0 for none
 	inUse map[string]int // files of attempts that run
-
-	settled bool // whether something was published, or what dir holds was offered in vain
+	last  string         // the revision that is kept
 }
 
 // bound implements bounded: what is refused for its size need not be spooled.
@@ -58,10 +58,31 @@ func (c *cacheSource) maxBytes() int64 {
 // kept says which content dir holds, in its file kept.json.
 type kept struct {
 	Source   string    `json:"source"`
+	Identity string    `json:"identity"` // see identify
 	Revision string    `json:"revision"`
 	SHA256   string    `json:"sha256"`
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified,omitzero"`
+
+	checked time.Time // when it was last known to be the newest
+}
+
+// identify returns what tells the content's source from another of the same name,
+// such as the same path with another query. It is salted and cut to four bytes, so
+// that it does not give away a key.
+func identify(source Source, salt string) string {
+	sum := sha256.Sum256([]byte(salt + identityOf(source)))
+	return salt + hex.EncodeToString(sum[:4])
+}
+
+// saltSize is the length of a salt, in hexadecimal digits.
+const saltSize = 16
+
+// newSalt returns a salt.
+func newSalt() string {
+	salt := make([]byte, saltSize/2)
+	rand.Read(salt)
+	return hex.EncodeToString(salt)
 }
 
 const (
@@ -81,79 +102,44 @@ func (c *cacheSource) Wait(ctx context.Context, have string) error {
 	return waitFor(ctx, c.source, have)
 }
 
+func (c *cacheSource) identity() string { return identityOf(c.source) }
+
 // Fetch implements Source.
 func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) {
-	if have != "" {
-		content, err := c.fetch(ctx, have)
-		if err == nil || !c.mayOffer() {
-			return content, err
-		}
-		return c.instead(have, err)
-	}
-	file, last, cacheErr := c.open()
-	content, err := c.fetch(ctx, last.Revision)
-	switch {
-	case file == nil && err != nil && cacheErr != nil:
-		return nil, fmt.Errorf("%w; %w", err, cacheErr)
-	case file == nil:
-		return content, err
-	case err == nil:
-		file.Close()
-		return content, nil
-	case errors.Is(err, ErrNotModified):
-		err = nil
-	}
-	return c.kept(&last, file, err), nil
-}
-
-// fetch fetches from the source what it has, into dir.
-func (c *cacheSource) fetch(ctx context.Context, have string) (*Content, error) {
 	content, err := c.source.Fetch(ctx, have)
 	if err != nil {
+		if errors.Is(err, ErrNotModified) {
+			c.confirm(have)
+		}
 		return nil, err
 	}
 	return c.spool(content)
 }
 
-// mayOffer reports whether nothing was published yet, so that what was fetched
-// was refused, and what dir holds was not offered in its place.
-func (c *cacheSource) mayOffer() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return !c.settled
-}
-
-var errRefused = errors.New("the newest content was refused")
-
-// instead returns what dir holds in place of have, which was refused, once. err
-// is why there is nothing newer.
-func (c *cacheSource) instead(have string, err error) (*Content, error) {
-	file, last, _ := c.open()
-	switch {
-	case file == nil:
-		return nil, err
-	case last.Revision == have:
-		file.Close()
-		return nil, err
-	case errors.Is(err, ErrNotModified):
-		err = errRefused
+// Kept implements Keeper.
+func (c *cacheSource) Kept(context.Context) (*Content, time.Time, error) {
+	file, last, err := c.open()
+	if file == nil {
+		return nil, time.Time{}, err
 	}
-	c.settle()
-	return c.kept(&last, file, err), nil
+	c.setLast(last.Revision)
+	return last.content(file), last.checked, nil
 }
 
-// settle notes that dir has nothing more to offer until the next start.
-func (c *cacheSource) settle() {
+func (c *cacheSource) setLast(revision string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.settled = true
+	c.last = revision
 }
 
-// kept returns what dir holds.
-func (c *cacheSource) kept(last *kept, file *os.File, stale error) *Content {
-	content := last.content(file, stale)
-	content.Published = func() error { c.settle(); return nil }
-	return content
+// confirm notes for the next start that a revision is the newest, if it is what is
+// kept: by the time of kept.json.
+func (c *cacheSource) confirm(revision string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if revision != "" && revision == c.last {
+		os.Chtimes(filepath.Join(c.dir, keptName), time.Time{}, time.Now()) //nolint:errcheck // Age will be too large
+	}
 }
 
 // open opens what dir holds, and returns nil and a zero kept if there is nothing
@@ -166,14 +152,15 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 	if err == nil {
 		err = json.Unmarshal(text, &last)
 	}
-	if err == nil && last.Source != c.String() {
-		err = fmt.Errorf("it is of another source, %s", last.Source)
+	if err == nil {
+		err = last.of(c)
 	}
 	if err != nil {
 		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
 	}
 	file, err := os.Open(filepath.Join(c.dir, last.fileName()))
 	if err == nil {
+		last.checked = modifiedAt(filepath.Join(c.dir, keptName))
 		if err = last.check(file); err != nil {
 			file.Close()
 		}
@@ -182,6 +169,26 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
 	}
 	return file, last, nil
+}
+
+// of fails unless what is kept is of the Cache's source.
+func (k *kept) of(c *cacheSource) error {
+	switch salt := k.Identity[:min(saltSize, len(k.Identity))]; {
+	case k.Source != c.String():
+		return fmt.Errorf("it is of another source, %s", k.Source)
+	case k.Identity != identify(c.source, salt):
+		return errors.New("it is of a source with another query")
+	}
+	return nil
+}
+
+// modifiedAt returns when a file was modified, or the zero time.
+func modifiedAt(name string) time.Time {
+	info, err := os.Stat(name)
+	if err != nil {
+		return time.Time{}
+	}
+	return info.ModTime()
 }
 
 // check fails unless file has the recorded size and digest.
@@ -197,8 +204,8 @@ func (k *kept) check(file *os.File) error {
 	return nil
 }
 
-func (k *kept) content(file *os.File, stale error) *Content {
-	return &Content{Revision: k.Revision, Size: k.Size, Modified: k.Modified, Body: &fileReader{fromStart(file), file}, File: file, Stale: stale}
+func (k *kept) content(file *os.File) *Content {
+	return &Content{Revision: k.Revision, Size: k.Size, Modified: k.Modified, Body: &fileReader{fromStart(file), file}, File: file}
 }
 
 // fileReader reads a file and closes it.

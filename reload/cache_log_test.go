@@ -22,7 +22,7 @@ func TestTheLogSaysWhyACacheWasTaken(t *testing.T) {
 	fake.Fail(errBad)
 	start()
 	all := lines.all()
-	if len(all) != 2 || strings.Contains(all[0], "stale") || !strings.Contains(all[1], `stale="bad row 3"`) {
+	if len(all) != 3 || strings.Contains(all[0], "stale") || !strings.Contains(all[1], `stale="the origin was not asked yet"`) || !strings.Contains(all[2], "bad row 3 (version 1 stays") {
 		t.Errorf("the log is %q", all)
 	}
 }

@@ -71,13 +71,10 @@ func TestARestartWhileTheOriginHasBadContentLoadsWhatIsKept(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	push(fake, "bad")
-	r, c := start(fake, dir, reload.Options{})
-	failsWith(t, r, reload.Loading)
-	succeeds(t, r, c, "good")
-	if s := r.Status(); s.Stale == nil || s.Stale.Error() != "the newest content was refused" {
+	r, c := cacheRestarts(t, fake, dir, "good")
+	if s := r.Status(); s.Stale != nil || s.Refused != "2" || s.State() != "refused" || s.Failures != 1 {
 		t.Errorf("the status is %+v", s)
 	}
-	failsWith(t, r, reload.Loading) // it may have become good
 	transfers := fake.Fetches()
 	fake.Truncate(0, errDown) // another transfer would fail
 	for range 3 {
@@ -89,19 +86,41 @@ func TestARestartWhileTheOriginHasBadContentLoadsWhatIsKept(t *testing.T) {
 	}
 	push(fake, "new")
 	succeeds(t, r, c, "new")
+}
 
-	for _, record := range []string{"bad too", "bad again"} { // by a load that has become stricter
-		push(fake, "%s", record)
-		failsWith(t, r, reload.Loading)
+// After a restart, too, load has something to compare with.
+func TestARestartComparesWhatIsNewWithWhatIsKept(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "a good table")
+	push(fake, "short")
+	c, _ := newTexts()
+	r := reload.New(c, reload.Cache(fake, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if err := load(ctx, next, current, content); err != nil || current == nil {
+			return err
+		}
+		return reload.CheckLoss(len(current.value), len(next.value), 0.5)
+	}, reload.Options{Logger: quiet})
+	succeeds(t, r, c, "a good table")
+	if s := r.Status(); s.Refused != "2" {
+		t.Errorf("the status is %+v", s)
 	}
+	cacheRestarts(t, fake, dir, "short") // without the check: what is kept comes first, and then this
+	cacheHas(t, dir, onlyTheKept)
+}
+
+// What is kept can be refused by a load that has become stricter.
+func TestKeptContentThatIsRefusedIsNotFetchedAgain(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, c := cacheKept(t, "good")
 	strict := reload.New(c, reload.Cache(fake, dir), func(context.Context, *text, *text, *reload.Content) error { return errBad }, reload.Options{Logger: quiet})
-	for range 2 {
-		failsWith(t, strict, reload.Loading) // first the newest, then what is kept
-	}
-	failsWith(t, strict, reload.Loading)
-	fake.Truncate(0, errDown) // another transfer would fail otherwise
+	fake.Truncate(0, errDown) // a transfer would fail otherwise
 	for range 3 {
-		failsWith(t, strict, reload.Loading)
+		if failure := failsWith(t, strict, reload.Loading); failure.Revision != "1" || !failure.Refused {
+			t.Error(failure)
+		}
+	}
+	if s := strict.Status(); s.Refused != "1" || s.TotalFailures != 1 {
+		t.Errorf("the status is %+v", s)
 	}
 }
 

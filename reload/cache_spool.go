@@ -29,7 +29,7 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 	if err != nil {
 		return nil, err
 	}
-	last := kept{Source: c.String(), Revision: content.Revision, Modified: content.Modified}
+	last := kept{Source: c.String(), Identity: identify(c.source, newSalt()), Revision: content.Revision, Modified: content.Modified}
 	if err := last.write(part, content, maxBytes); err != nil {
 		part.Close()
 		os.Remove(part.Name())
@@ -38,11 +38,10 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 	if err := c.name(part, last.fileName()); err != nil {
 		return nil, err
 	}
-	spooled := last.content(part, content.Stale)
+	spooled := last.content(part)
 	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
 	spooled.Verify = content.Verify
 	spooled.Published = func() error {
-		c.settle()
 		err := c.keep(&last)
 		if content.Published != nil {
 			err = errors.Join(err, content.Published())
@@ -105,6 +104,7 @@ func (c *cacheSource) keep(last *kept) error {
 	if err := os.Rename(part.Name(), filepath.Join(c.dir, keptName)); err != nil {
 		return err
 	}
+	c.setLast(last.Revision)
 	dir, err := os.Open(c.dir)
 	if err != nil {
 		return err

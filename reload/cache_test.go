@@ -164,7 +164,8 @@ func TestContentThatCannotBeKeptIsPublishedAndLogged(t *testing.T) {
 	r := reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: lines.logger(0)})
 	push(fake, "good")
 	succeeds(t, r, c, "good")
-	if all := lines.all(); len(all) != 2 || !strings.HasPrefix(all[0], `level=WARN msg="reload: published, but" source=fake error="rename `) {
+	if all := lines.all(); len(all) != 3 || !strings.HasPrefix(all[0], `level=WARN msg="reload: what was kept cannot be used" source=fake error="the cache in `) ||
+		!strings.HasPrefix(all[1], `level=WARN msg="reload: published, but" source=fake error="rename `) {
 		t.Errorf("the log is %q", all)
 	}
 	cacheHas(t, dir, []string{"kept.json"})
@@ -181,7 +182,14 @@ func TestTheFileOfACacheOutlivesItsName(t *testing.T) {
 			cacheRestarts(t, fake, dir, "first content")
 			fake.Fail(errDown)
 		}
-		content, err := source.Fetch(t.Context(), "")
+		fetch := func() (*reload.Content, error) { return source.Fetch(t.Context(), "") }
+		if restarted {
+			fetch = func() (*reload.Content, error) {
+				content, _, err := source.(reload.Keeper).Kept(t.Context())
+				return content, err
+			}
+		}
+		content, err := fetch()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -97,6 +97,8 @@ func (c *checkedSource) Wait(ctx context.Context, have string) error {
 	return waitFor(ctx, c.Source, inner)
 }
 
+func (c *checkedSource) identity() string { return identityOf(c.Source) }
+
 func (c *checkedSource) bound(maxBytes int64) { bound(c.Source, maxBytes) }
 
 // Fetch implements Source.

@@ -48,6 +48,20 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
+// Temporary returns err marked as one that says nothing of the content: memory
+// that was short, or another table that is not there yet. If load returns it, the
+// content is not refused but fetched again. Temporary(nil) is nil.
+func Temporary(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &temporary{err}
+}
+
+type temporary struct{ error }
+
+func (t *temporary) Unwrap() error { return t.error }
+
 // PanicError is the error of an attempt in which load, the Source or its Content
 // panicked.
 type PanicError struct {

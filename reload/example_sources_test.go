@@ -197,3 +197,27 @@ func ExampleWithEd25519() {
 	// reload: fake: revision "2 | ee842e7cf24e5a5a": verify: the signature in fake is by none of the keys (version 1 stays; it is tried again)
 	// [a.example]
 }
+
+// A program can look at what a Cache kept without asking the origin.
+func ExampleKeeper() {
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "kept")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	source := new(reloadtest.Fake)
+	source.Push([]byte("a.example"))
+	_ = reload.New(newTables(), reload.Cache(source, dir), loadTable, reload.Options{}).Reload(ctx)
+
+	keeper := reload.Cache(source, dir).(reload.Keeper) // in the next process
+	content, checked, err := keeper.Kept(ctx)
+	if err != nil || content == nil {
+		fmt.Println(err)
+		return
+	}
+	defer content.Body.Close()
+	fmt.Println(content.Revision, content.Size, time.Since(checked) < time.Hour)
+	// Output: 1 9 true
+}

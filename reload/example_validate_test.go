@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync/atomic"
+	"syscall"
 
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
@@ -48,32 +48,38 @@ func ExampleCheckLoss() {
 	// 1 of 4 rows are left, more than 50 % lost: was the table cut short?
 }
 
+// loadAccepted is loadAtLeastHalf for an operator who can overrule it.
+func loadAccepted(ctx context.Context, next, current *Table, content *reload.Content) error {
+	if content.Accepted {
+		current = nil
+	}
+	return loadAtLeastHalf(ctx, next, current, content)
+}
+
 // An operator accepts a table that was refused.
-func ExampleReloader_Refetch() {
+func ExampleReloader_Accept() {
 	ctx := context.Background()
-	var most atomic.Int64 // percent of the rows that may be lost
-	most.Store(50)
 	source := new(reloadtest.Fake)
 	tables := newTables()
-	reloader := reload.New(tables, source, func(_ context.Context, next, current *Table, content *reload.Content) error {
-		if err := next.parse(content.Body); err != nil || current == nil {
-			return err
-		}
-		return reload.CheckLoss(len(current.rows), len(next.rows), float64(most.Load())/100)
-	}, reload.Options{})
+	reloader := reload.New(tables, source, loadAccepted, reload.Options{})
 	source.Push([]byte("a\nb\nc\nd\n"))
 	_ = reloader.Reload(ctx)
 	source.Push([]byte("a\n"))
-	fmt.Println(reloader.Reload(ctx) != nil)
-	most.Store(100)
-	fmt.Println(reloader.Reload(ctx) != nil) // it is not fetched again
-	fmt.Println(reloader.Refetch(ctx))
+	_ = reloader.Reload(ctx)
+	fmt.Println("refused:", reloader.Status().Refused)
+	fmt.Println(reloader.Accept(ctx, "2")) // an operator has looked at it
 	show(tables)
 	// Output:
-	// true
-	// true
+	// refused: 2
 	// <nil>
 	// [a]
+}
+
+// The memory for a table can be short for a moment.
+func ExampleTemporary() {
+	err := reload.Temporary(syscall.ENOMEM)
+	fmt.Println(err, errors.Is(err, syscall.ENOMEM))
+	// Output: cannot allocate memory true
 }
 
 // refused returns the error of an attempt whose content load refuses.

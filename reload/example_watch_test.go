@@ -24,7 +24,7 @@ func readiness(reloader *reload.Reloader) http.HandlerFunc {
 		case s.Version == 0:
 			http.Error(w, "nothing is loaded", http.StatusServiceUnavailable)
 		case s.Age() > time.Hour:
-			fmt.Fprintln(w, "ready, but old:", s.Err)
+			fmt.Fprintln(w, "ready, but", s.State(), "for", s.Age())
 		default:
 			fmt.Fprintln(w, "ready")
 		}
@@ -112,6 +112,30 @@ func ExampleStatus() {
 	}
 	fmt.Println(expvar.Get("table"))
 	// Output: {"source":"fake","state":"empty","revision":"","version":0,"age_seconds":0,"size_bytes":0,"fetch_seconds":0,"load_seconds":0,"failures":0,"attempts":0,"swaps":0,"total_failures":0}
+}
+
+func ExampleStatus_State() {
+	source := new(reloadtest.Fake)
+	reloader := reload.New(newTables(), source, loadAtLeastHalf, reload.Options{})
+	attempt := func() {
+		_ = reloader.Reload(context.Background())
+		fmt.Println(reloader.Status().State())
+	}
+	fmt.Println(reloader.Status().State())
+	attempt()
+	source.Push([]byte("a\nb\nc\n"))
+	attempt()
+	source.Push([]byte("a\n"))
+	attempt()
+	source.Push([]byte("a\nb\n"))
+	source.Truncate(1, nil)
+	attempt()
+	// Output:
+	// empty
+	// failing
+	// fresh
+	// refused
+	// stale
 }
 
 func ExampleStatus_MarshalJSON() {

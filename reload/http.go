@@ -243,3 +243,6 @@ func parseRetryAfter(text string) time.Duration {
 	}
 	return 0
 }
+
+// identity implements identified.
+func (h *httpSource) identity() string { return h.url.String() }

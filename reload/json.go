@@ -43,7 +43,7 @@ type statusJSON struct {
 
 func (s Status) json() *statusJSON {
 	all := &statusJSON{
-		Source: s.Source, State: s.state(), Revision: s.Revision, Version: s.Version,
+		Source: s.Source, State: s.State(), Revision: s.Revision, Version: s.Version,
 		Loaded: s.Loaded, Modified: s.Modified, Checked: s.Checked, Age: s.Age().Seconds(),
 		Size: s.Size, Fetch: s.Fetch.Seconds(), Load: s.Load.Seconds(), Stale: textOf(s.Stale),
 		Failures: s.Failures, Refused: s.Refused, Error: textOf(s.Err), Failed: s.Failed, Next: s.Next,

@@ -27,7 +27,8 @@ type Options struct {
 	Every time.Duration
 
 	// MaxBackoff is the longest time between two attempts of Run after failures;
-	// 0 stands for ten times Every.
+	// 0 stands for ten times Every, but no more than ten minutes, or Every if that
+	// is longer.
 	MaxBackoff time.Duration
 
 	// ObjectWait is how long an attempt waits for an object under the pool's
@@ -61,7 +62,7 @@ func (o *Options) setDefaults() {
 	}
 	o.Every = min(o.Every, math.MaxInt64/20) // 14 years
 	if o.MaxBackoff == 0 {
-		o.MaxBackoff = 10 * o.Every
+		o.MaxBackoff = max(o.Every, min(10*o.Every, 10*time.Minute))
 	}
 	if o.ObjectWait == 0 {
 		o.ObjectWait = DefaultObjectWait

@@ -83,9 +83,6 @@ func (r *Reloader) report() *report {
 	return p
 }
 
-// State is the status in a word, for the page's head.
-func (p *report) State() string { return p.state() }
-
 // Headline is the status in a sentence or two.
 func (p *report) Headline() string {
 	stays := fmt.Sprintf(" Version %d stays.", p.Version)
@@ -93,12 +90,12 @@ func (p *report) Headline() string {
 		stays = " Nothing is loaded."
 	}
 	switch {
+	case p.Status.Stale != nil:
+		return "The content is from the cache: the source could not be asked."
 	case p.Failures > 0:
 		return failureInWords(p.Err) + stays
 	case p.Version == 0:
 		return "Nothing is loaded yet."
-	case p.Status.Stale != nil:
-		return "The content is from the cache: the source could not be asked."
 	}
 	return "The newest content is loaded."
 }

@@ -19,7 +19,7 @@ import (
 // that holds the first version.
 const goldenJSON = `{
   "source": "fake",
-  "state": "stale",
+  "state": "refused",
   "revision": "2",
   "version": 2,
   "loaded": "2000-01-01T00:00:01Z",

@@ -98,7 +98,7 @@ func TestThePageSaysInWhichStateTheContentIs(t *testing.T) {
 			pageTried(r, fake, "good")
 			pageTried(r, fake, "bad")
 			r.Reload(context.Background()) // not modified: still the bad one
-		}, "stale: The newest content was refused. Version 1 stays."},
+		}, "refused: The newest content was refused. Version 1 stays."},
 		{"readers hold every object", func(r *reload.Reloader, fake *reloadtest.Fake, c *texts) {
 			pageTried(r, fake, "one")
 			defer c.Release(c.Acquire())

@@ -26,6 +26,8 @@ type Reloader struct {
 
 	turn    chan struct{} // full while an attempt runs
 	served  served        // who has the turn owns it
+	keeper  Keeper        // nil, or what is asked before the source is asked for the first time
+	notKept error         // why keeper had nothing, until something is loaded
 	have    string        // the last revision that was loaded, or refused for its content
 	sum     [sha256.Size]byte
 	wrong   mismatch
@@ -34,6 +36,7 @@ type Reloader struct {
 
 	mu     sync.Mutex
 	status Status
+	calm   bool   // see statusAndCalm
 	begun  uint64 // attempts
 	recent []Event
 }
@@ -71,6 +74,7 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 		turn:    make(chan struct{}, 1),
 	}
 	r.status.Source = r.name
+	r.keeper, _ = source.(Keeper)
 	r.publish = func(ctx context.Context, a *attempt) (uint64, error) {
 		return c.Publish(ctx, func(next, current *T) error {
 			now := c.VersionOf(current)
@@ -91,7 +95,9 @@ func nameOf(source Source) string {
 // Reload makes an attempt and returns when one that began after the call has
 // ended: nil if the newest content is loaded, and otherwise an *[Error], that of the
 // refusal as long as the newest content is what was refused, or ctx's error if ctx
-// ended first. Calls that wait at the same time share one attempt.
+// ended first. It is nil, too, if the attempt loaded what a [Cache] had kept: Status
+// says whether there is something newer. Calls that wait at the same time share
+// one attempt, and a Retry-After does not keep Reload from asking.
 // It panics if ctx is nil.
 func (r *Reloader) Reload(ctx context.Context) error {
 	if ctx == nil {
@@ -107,22 +113,23 @@ func (r *Reloader) Reload(ctx context.Context) error {
 	if r.served.number > before {
 		return r.served.err
 	}
-	return r.attemptNow(ctx, r.have)
+	return r.attemptNow(ctx, nil)
 }
 
-// Refetch is Reload for what the Source has, whether it is newer or not: it loads
-// again what was refused, for an operator who has made load less strict. It makes
-// an attempt of its own. Content with the same bytes as what is current is loaded
-// but not published.
-func (r *Reloader) Refetch(ctx context.Context) error {
+// Accept is Reload for an operator who knows that the content that load refused is
+// right: it fetches it again, even if the Source has nothing newer, and tells load
+// by Content.Accepted, if it has the revision, which is Status.Refused. If the
+// Source has another revision by now, that is loaded as usual. Accept makes an
+// attempt of its own.
+func (r *Reloader) Accept(ctx context.Context, revision string) error {
 	if ctx == nil {
-		panic("reload: Refetch with a nil Context")
+		panic("reload: Accept with a nil Context")
 	}
 	if err := r.takeTurn(ctx); err != nil {
 		return err
 	}
 	defer r.passTurn()
-	return r.attemptNow(ctx, "")
+	return r.attemptNow(ctx, &revision)
 }
 
 // takeTurn waits until the caller may make an attempt.

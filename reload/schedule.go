@@ -11,8 +11,8 @@ const firstRetry = time.Second
 
 // pause returns how long Run waits for the next attempt.
 func (r *Reloader) pause() time.Duration {
-	s := r.Status()
-	if s.Failures == 0 || s.Refused != "" && s.Version != 0 { // asking again costs little: it is not fetched
+	s, calm := r.statusAndCalm()
+	if calm && (s.Failures == 0 || s.Version != 0) {
 		return jitter(r.options.Every*9/10, r.options.Every*11/10)
 	}
 	// Exponential backoff with full jitter, as in "Exponential Backoff And
@@ -31,6 +31,15 @@ func (r *Reloader) pause() time.Duration {
 		ceiling *= 2
 	}
 	return max(jitter(first/10, max(ceiling, first)), min(retryAfter(s.Err), maxRetryAfter))
+}
+
+// statusAndCalm returns the Status, and whether the last attempt is no reason for
+// another pause than Every: it succeeded, or refused content, which is not fetched
+// again.
+func (r *Reloader) statusAndCalm() (Status, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.status, r.calm
 }
 
 // maxRetryAfter bounds how long a source may ask to be left alone.

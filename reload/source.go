@@ -30,6 +30,14 @@ type Waiter interface {
 	Wait(ctx context.Context, have string) error
 }
 
+// Keeper is a Source that keeps content for the next process, as a [Cache] does. A
+// Reloader loads what is kept first, and asks for something newer at once.
+type Keeper interface {
+	// Kept returns what is kept and when it was last known to be the newest, or
+	// nil if nothing is kept. An error says why it cannot be used.
+	Kept(ctx context.Context) (content *Content, checked time.Time, err error)
+}
+
 // ErrNotModified is what Fetch returns if there is nothing newer.
 var ErrNotModified = errors.New("reload: not modified")
 
@@ -64,12 +72,12 @@ type Content struct {
 	// has returned nil. If it returns an error, the content is not published.
 	Verify func(sum [sha256.Size]byte) error
 
-	// Published, if not nil, is called once the content was published.
+	// Published, if not nil, is called once the content is what is current.
 	Published func() error
 
-	// Stale, if not nil, says why this content is not what the origin has now:
-	// the origin could not be asked, and a Cache gave what it kept.
-	Stale error
+	// Accepted is true if the caller of Reloader.Accept wants this revision: load
+	// can leave out the checks that an operator can overrule.
+	Accepted bool
 }
 
 // waitFor is Wait of a source that another one wraps. One that is no Waiter
@@ -80,6 +88,17 @@ func waitFor(ctx context.Context, source Source, have string) error {
 	}
 	<-ctx.Done()
 	return ctx.Err()
+}
+
+// identified is a Source whose name does not tell all that tells it from others.
+type identified interface{ identity() string }
+
+// identityOf returns what tells a source from others. It may hold secrets.
+func identityOf(source Source) string {
+	if i, ok := source.(identified); ok {
+		return i.identity()
+	}
+	return nameOf(source)
 }
 
 // bounded is a Source that reads bodies itself, and must know Options.MaxBytes.

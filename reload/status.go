@@ -16,6 +16,10 @@ const (
 	NotModified Outcome = "not modified" // the Source had nothing newer
 	Unchanged   Outcome = "unchanged"    // a new revision with the same bytes; nothing was published
 	Failed      Outcome = "failed"
+
+	// StillRefused: the Source has nothing newer than what was refused. Event.Err
+	// is that refusal.
+	StillRefused Outcome = "still refused"
 )
 
 // Event is one attempt, for Options.Observe.
@@ -27,8 +31,8 @@ type Event struct {
 	Size     int64         // bytes read
 	Fetch    time.Duration // until the Source had answered; a File waits for it to be at rest
 	Load     time.Duration // load, reading to the end and verifying
-	Stale    error         // see Content.Stale
-	Err      error         // an *Error, if Outcome is Failed
+	Stale    error         // the content came from a Cache: see Status.Stale
+	Err      error         // an *Error, if Outcome is Failed or StillRefused
 
 	ended bool // it failed, and its ctx had ended
 }
@@ -43,11 +47,11 @@ type Status struct {
 	Size     int64     // of what is loaded, in bytes
 	Fetch    time.Duration
 	Load     time.Duration
-	Stale    error // see Content.Stale
+	Stale    error // why there may be something newer than what came from a Cache: the origin has not answered since
 
-	Checked  time.Time // the last attempt that succeeded: loaded, not modified or unchanged
+	Checked  time.Time // when what is loaded was last known to be the newest
 	Failures int       // failed attempts since then
-	Refused  string    // the newest revision, if its content was refused
+	Refused  string    // the newest revision that is known, if its content was refused
 	Err      error     // of the last failed attempt, even if attempts succeeded since
 	Failed   time.Time // when that was
 	Next     time.Time // when Run tries again, zero while it does not run
@@ -61,19 +65,20 @@ func (s Status) Age() time.Duration {
 	if s.Version == 0 {
 		return 0
 	}
-	if s.Checked.IsZero() { // it came from a cache
-		return time.Since(s.Loaded)
-	}
 	return time.Since(s.Checked)
 }
 
-// state is the status in a word.
-func (s Status) state() string {
+// State is the status in a word: "empty" before the first attempt, "failing" if
+// nothing could be loaded, "fresh" if the newest content is loaded, "refused" if
+// the newest content was refused, and "stale" if there may be something newer.
+func (s Status) State() string {
 	switch {
 	case s.Version == 0 && s.Failures > 0:
 		return "failing"
 	case s.Version == 0:
 		return "empty"
+	case s.Refused != "":
+		return "refused"
 	case s.Failures > 0 || s.Stale != nil:
 		return "stale"
 	}

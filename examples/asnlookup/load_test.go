@@ -193,7 +193,7 @@ func TestTheStatusTellsOfTheLastFailureUntilASuccess(t *testing.T) {
 	}
 	replaceFile(t, path, "broken\n")
 	tryReload(s)
-	if failed := ask(); failed.State != "stale" || !strings.Contains(failed.Error, path+":1: ") || failed.Failures != 1 || failed.Loaded != first.Loaded {
+	if failed := ask(); failed.State != "refused" || !strings.Contains(failed.Error, path+":1: ") || failed.Failures != 1 || failed.Loaded != first.Loaded {
 		t.Errorf("after a failure: %+v", failed)
 	}
 	if page := do(s, http.MethodGet, "/status", "").Body.String(); !strings.Contains(page, path+":1: ") || !strings.Contains(page, "The newest content was refused. Version 1 stays.") {

@@ -123,7 +123,7 @@ func TestTheListIsServedReplacedAndKept(t *testing.T) {
 	await(t, address+"/check?domain=new.example", "{\"denied\":true,\"version\":2}\n")
 	for _, bad := range []string{"<html>Log in first</html>\n", "Forbidden by policy\n", "# nothing\n"} {
 		o.set(bad)
-		awaitStatus(t, address, "state", is("stale"))
+		awaitStatus(t, address, "state", is("refused"))
 		await(t, address+"/check?domain=new.example", "{\"denied\":true,\"version\":2}\n")
 		o.set("new.example\n")
 		awaitStatus(t, address, "state", is("fresh"))

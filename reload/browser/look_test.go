@@ -36,7 +36,7 @@ var states = []struct {
 		s.fail(errLong)
 		s.reload()
 	}},
-	{"new content was refused", "stale", "The newest content was refused. Version 1 stays.", "Refused revision", func(s *service) {
+	{"new content was refused", "refused", "The newest content was refused. Version 1 stays.", "Refused revision", func(s *service) {
 		s.push("one")
 		s.push("bad row " + strings.Repeat("0123456789", 30))
 	}},

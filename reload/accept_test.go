@@ -10,7 +10,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-func TestRefetchLoadsAgainWhatWasRefused(t *testing.T) {
+func TestAcceptLoadsAgainWhatWasRefused(t *testing.T) {
 	t.Parallel()
 	for name, wrap := range map[string]func(t *testing.T, source reload.Source) reload.Source{
 		"a plain source": func(_ *testing.T, source reload.Source) reload.Source { return source },
@@ -19,13 +19,13 @@ func TestRefetchLoadsAgainWhatWasRefused(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _ := newTexts()
-			fake, strict := new(reloadtest.Fake), true
+			fake := new(reloadtest.Fake)
 			r := reload.New(c, wrap(t, fake), func(_ context.Context, next, _ *text, content *reload.Content) error {
 				next.value = make([]byte, content.Size)
 				if _, err := content.Body.Read(next.value); err != nil {
 					return err
 				}
-				if strict && len(next.value) < 4 {
+				if !content.Accepted && len(next.value) < 4 {
 					return errBad
 				}
 				return nil
@@ -34,12 +34,16 @@ func TestRefetchLoadsAgainWhatWasRefused(t *testing.T) {
 			succeeds(t, r, c, "long")
 			push(fake, "one")
 			failsWith(t, r, reload.Loading)
-			strict = false
-			if err := r.Reload(t.Context()); !errors.Is(err, errBad) {
-				t.Errorf("Reload returned %v, want the refusal", err)
+			for _, call := range []func() error{
+				func() error { return r.Reload(t.Context()) },
+				func() error { return r.Accept(t.Context(), "1") }, // another revision
+			} {
+				if err := call(); !errors.Is(err, errBad) {
+					t.Errorf("the refusal is not repeated: %v", err)
+				}
+				is(t, c, "long")
 			}
-			is(t, c, "long")
-			if err := r.Refetch(t.Context()); err != nil {
+			if err := r.Accept(t.Context(), r.Status().Refused); err != nil {
 				t.Fatal(err)
 			}
 			is(t, c, "one")
@@ -50,13 +54,13 @@ func TestRefetchLoadsAgainWhatWasRefused(t *testing.T) {
 	}
 }
 
-func TestRefetchOfWhatIsCurrentPublishesNothing(t *testing.T) {
+func TestAcceptOfWhatIsCurrentPublishesNothing(t *testing.T) {
 	t.Parallel()
 	var outcomes []reload.Outcome
 	r, c, fake := faked(reload.Options{Observe: func(e reload.Event) { outcomes = append(outcomes, e.Outcome) }})
 	push(fake, "content")
 	for range 2 {
-		if err := r.Refetch(t.Context()); err != nil {
+		if err := r.Accept(t.Context(), "1"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -65,22 +69,22 @@ func TestRefetchOfWhatIsCurrentPublishesNothing(t *testing.T) {
 	}
 	succeeds(t, r, c, "content")
 	if outcomes[2] != reload.NotModified {
-		t.Errorf("after Refetch, Reload ends with %q", outcomes[2])
+		t.Errorf("after Accept, Reload ends with %q", outcomes[2])
 	}
 }
 
-func TestRefetchEndsWithItsContext(t *testing.T) {
+func TestAcceptEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	r, _, fake := faked(reload.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.Refetch(ctx); !errors.Is(err, context.Canceled) || fake.Fetches() != 0 {
-		t.Errorf("Refetch returned %v after %d fetches", err, fake.Fetches())
+	if err := r.Accept(ctx, "1"); !errors.Is(err, context.Canceled) || fake.Fetches() != 0 {
+		t.Errorf("Accept returned %v after %d fetches", err, fake.Fetches())
 	}
 	defer func() {
-		if got := recover(); got != "reload: Refetch with a nil Context" {
+		if got := recover(); got != "reload: Accept with a nil Context" {
 			t.Errorf("the panic is %v", got)
 		}
 	}()
-	r.Refetch(nil) //nolint:staticcheck // it panics
+	r.Accept(nil, "1") //nolint:staticcheck // it panics
 }

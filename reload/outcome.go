@@ -1,0 +1,97 @@
+package reload
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// tell makes the outcome of an attempt known.
+func (r *Reloader) tell(ctx context.Context, e *Event) {
+	e.At, e.Version = time.Now(), r.version()
+	r.record(e)
+	if r.options.Observe != nil {
+		r.options.Observe(*e)
+	}
+	switch logger := r.options.Logger; e.Outcome {
+	case Failed:
+		if !e.ended && !errors.Is(e.Err, poolswap.ErrClosed) {
+			logger.LogAttrs(ctx, slog.LevelWarn, "reload: failed", slog.String("source", r.name), slog.Any("error", e.Err), slog.Int("failures", r.Status().Failures))
+		}
+	case Loaded:
+		attrs := []slog.Attr{
+			slog.String("source", r.name), slog.String("revision", e.Revision), slog.Uint64("version", e.Version),
+			slog.Int64("bytes", e.Size), slog.Duration("fetch", e.Fetch), slog.Duration("load", e.Load),
+		}
+		if e.Stale != nil {
+			attrs = append(attrs, slog.Any("stale", e.Stale))
+		}
+		logger.LogAttrs(ctx, slog.LevelInfo, "reload: loaded", attrs...)
+	default:
+		if logger.Enabled(ctx, slog.LevelDebug) {
+			logger.LogAttrs(ctx, slog.LevelDebug, "reload: "+string(e.Outcome), slog.String("source", r.name), slog.Uint64("version", e.Version))
+		}
+	}
+}
+
+// recentEvents is how many swaps and failures the page shows.
+const recentEvents = 20
+
+// record writes an outcome into the status.
+func (r *Reloader) record(e *Event) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.status
+	s.Attempts++
+	if e.ended { // says nothing about the source
+		return
+	}
+	r.calm = true
+	switch e.Outcome {
+	case Failed:
+		r.recordFailure(e)
+	case StillRefused:
+		s.Refused = r.have
+	default:
+		s.Failures, s.Refused, s.Stale = 0, "", e.Stale
+		if e.Stale == nil {
+			s.Checked = e.At
+		}
+	}
+	if e.Outcome == Failed || e.Outcome == Loaded {
+		if len(r.recent) == recentEvents {
+			r.recent = append(r.recent[:0], r.recent[1:]...)
+		}
+		r.recent = append(r.recent, *e)
+	}
+}
+
+// recordFailure writes a failure into the status. The caller has mu.
+func (r *Reloader) recordFailure(e *Event) {
+	s := &r.status
+	s.Failures++
+	s.TotalFailures++
+	s.Err, s.Failed = e.Err, e.At
+	var failure *Error
+	errors.As(e.Err, &failure)
+	r.calm = failure.Refused
+	switch {
+	case failure.Refused:
+		s.Refused, s.Stale = e.Revision, nil // the origin has answered
+	case e.Revision != "":
+		s.Refused = "" // there is something newer than what was refused
+	}
+	if s.Stale != nil {
+		s.Stale = e.Err
+	}
+}
+
+// setChecked notes when what is loaded was last known to be the newest.
+func (r *Reloader) setChecked(at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.status.Checked = at
+}
