@@ -33,20 +33,26 @@ type redacted struct {
 func (e *redacted) Error() string        { return e.text }
 func (e *redacted) Is(target error) bool { return errors.Is(e.err, target) }
 
-// A URL in a text, of a redirect for example, loses its user information and its
-// query.
+// A URL in a text loses its user information and its query. The text of a
+// malformed redirect has whatever the server sent: no scheme, no host or no path
+// may come before the query.
 var (
-	userOfURL  = regexp.MustCompile(`(\w://)[^/?#\s"'<>]*@`)
-	queryOfURL = regexp.MustCompile(`(\w://[^?#\s"'<>]*\?)[^\s"'<>]+`)
+	userOfURL  = regexp.MustCompile(`(/\\?/)[^/?#\s"<>]*@`) // \/\/ is // in JSON
+	queryOfURL = regexp.MustCompile(`\?[^\s"<>]*[\pL\pN][^\s"<>]*`)
 )
 
 // redact returns text without secrets, and without those of URLs in it.
 func redact(text string, secrets []string) string {
-	text = userOfURL.ReplaceAllString(text, "$1…@")
-	text = queryOfURL.ReplaceAllString(text, "$1…")
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
 	}
+	text = userOfURL.ReplaceAllString(text, "$1…@")
+	text = queryOfURL.ReplaceAllStringFunc(text, func(query string) string {
+		if query == "?xml" { // as a body begins, not a URL
+			return query
+		}
+		return "?…"
+	})
 	return text
 }
 
