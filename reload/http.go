@@ -21,12 +21,16 @@ const (
 type HTTPOptions struct {
 	// Client makes the requests: the place for proxies, TLS and redirects; nil
 	// stands for http.DefaultClient. A Timeout of the Client bounds the whole
-	// transfer: leave it 0 if bodies are large.
+	// transfer: leave it 0 if bodies are large. http.DefaultClient keeps idle
+	// connections after Run has ended; for a Client with a Transport of its own
+	// the caller can call CloseIdleConnections then.
 	Client *http.Client
 
-	// Prepare, if not nil, is called with each request before it is sent: the
-	// place for credentials. The headers If-None-Match and If-Modified-Since are
-	// the Source's.
+	// Prepare, if not nil, is called once for each Fetch, before its first request
+	// is sent, and not for redirects: the place for credentials. The headers that
+	// it adds or changes are sent again to the same host only, with TLS if the
+	// first request had it, and errors do not show values of four bytes or more.
+	// The headers If-None-Match and If-Modified-Since are the Source's.
 	Prepare func(*http.Request) error
 
 	// HeaderTimeout bounds the time until the response's header has come,
@@ -43,7 +47,8 @@ type HTTPOptions struct {
 // transferred. Compression by gzip is asked for and undone, unless the Client's
 // transport says otherwise. Status, logs and errors show the URL's scheme, host
 // and path only: its query may be a licence key. The header Referer has no more
-// after a redirect.
+// after a redirect. Errors of load are shown as they are: what load says of a
+// body that quotes the URL is not redacted.
 //
 // It panics if address is not a URL with the scheme http or https and a host, or
 // if a timeout is negative.
@@ -120,25 +125,24 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	// A client tells the server that it is redirected to where it comes from, its
 	// query included, unless this header says something else.
 	request.Header.Set("Referer", h.String())
-	if h.options.Prepare != nil {
-		if err := h.options.Prepare(request); err != nil {
-			return nil, fmt.Errorf("HTTPOptions.Prepare: %w", withoutSecrets(err, h.url, request))
-		}
+	prepared, err := h.prepare(request)
+	if err != nil {
+		return nil, fmt.Errorf("HTTPOptions.Prepare: %w", withoutSecrets(err, secretsOf(h.url, prepared, request)))
 	}
 	conditional := setConditions(request.Header, have)
 	timer := time.AfterFunc(h.options.HeaderTimeout, func() {
 		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
 	})
-	response, err := h.options.Client.Do(request) //nolint:bodyclose // by stallBody
+	response, err := keepingHeaders(h.options.Client, prepared).Do(request) //nolint:bodyclose // by stallBody
 	timer.Stop()
 	if err != nil {
-		return nil, withoutSecrets(causeOf(ctx, err), h.url, request)
+		return nil, withoutSecrets(causeOf(ctx, err), secretsOf(h.url, prepared, request))
 	}
 	if response.Request != nil {
 		request = response.Request // after redirects
 	}
-	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, source: h, request: request}
-	body.timer = time.AfterFunc(h.options.StallTimeout, body.stalled)
+	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, stall: h.options.StallTimeout, secrets: secretsOf(h.url, prepared, request)}
+	body.timer = time.AfterFunc(body.stall, body.stalled)
 	body.timer.Stop() // until Read
 	switch {
 	case response.StatusCode == http.StatusOK:
@@ -150,6 +154,19 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 	body.Close()
 	return nil, err
+}
+
+// prepare calls Prepare, and returns the headers that it added or changed, even
+// if it failed. Those that make a request conditional are not Prepare's.
+func (h *httpSource) prepare(request *http.Request) (prepared http.Header, err error) {
+	if h.options.Prepare == nil {
+		return nil, nil
+	}
+	before := request.Header.Clone()
+	err = h.options.Prepare(request)
+	request.Header.Del("If-None-Match")
+	request.Header.Del("If-Modified-Since")
+	return changedHeaders(before, request.Header), err
 }
 
 func (h *httpSource) content(response *http.Response, body io.ReadCloser) *Content {
@@ -167,8 +184,6 @@ func (h *httpSource) content(response *http.Response, body io.ReadCloser) *Conte
 // setConditions makes a request conditional on have, if have is a revision that
 // an HTTP source gave, and reports whether it is.
 func setConditions(header http.Header, have string) bool {
-	header.Del("If-None-Match")
-	header.Del("If-Modified-Since")
 	if tag, ok := strings.CutPrefix(have, etagPrefix); ok {
 		header.Set("If-None-Match", tag)
 		return true
@@ -187,7 +202,7 @@ const errorStart = 256
 // the text is cut, which could cut one in two.
 func (b *stallBody) statusError(response *http.Response) error {
 	start, _ := io.ReadAll(io.LimitReader(b, errorStart+4<<10)) // an error of it says less than the status
-	text := redact(string(start), secretsOf(b.source.url, b.request))
+	text := redact(string(start), b.secrets)
 	if len(text) > errorStart {
 		text = strings.ToValidUTF8(text[:errorStart], "")
 	}
@@ -208,20 +223,20 @@ type stallBody struct {
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	timer   *time.Timer
-	source  *httpSource
-	request *http.Request
+	stall   time.Duration
+	secrets []string
 }
 
 func (b *stallBody) stalled() {
-	b.cancel(fmt.Errorf("no byte of the body within %v", b.source.options.StallTimeout))
+	b.cancel(fmt.Errorf("no byte of the body within %v", b.stall))
 }
 
 func (b *stallBody) Read(p []byte) (n int, err error) {
-	b.timer.Reset(b.source.options.StallTimeout)
+	b.timer.Reset(b.stall)
 	n, err = b.ReadCloser.Read(p)
 	b.timer.Stop()                   // the time that load takes between two Reads does not count
 	if err != nil && err != io.EOF { //nolint:errorlint // Read returns io.EOF itself
-		err = withoutSecrets(causeOf(b.ctx, err), b.source.url, b.request)
+		err = withoutSecrets(causeOf(b.ctx, err), b.secrets)
 	}
 	return n, err
 }

@@ -3,6 +3,7 @@ package reload
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -11,13 +12,13 @@ import (
 )
 
 // withoutSecrets returns err without the URL that an http.Client puts before it,
-// and without the secrets of a URL and a request wherever else they appear.
-func withoutSecrets(err error, address *url.URL, request *http.Request) error {
+// and without secrets wherever else they appear.
+func withoutSecrets(err error, secrets []string) error {
 	var asked *url.Error
 	if errors.As(err, &asked) && asked.Error() == err.Error() { // nothing was put around it
 		err = asked.Err
 	}
-	text := redact(err.Error(), secretsOf(address, request))
+	text := redact(err.Error(), secrets)
 	if text == err.Error() {
 		return err
 	}
@@ -56,11 +57,12 @@ func redact(text string, secrets []string) string {
 	return text
 }
 
-// secretsOf returns what must not be shown of the source's URL and of a request,
-// which Prepare may have changed or which a redirect led to: queries, user
-// information and credentials in the header. The longest come first, since one
-// may be a part of another.
-func secretsOf(address *url.URL, request *http.Request) (all []string) {
+// secretsOf returns what must not be shown of the source's URL, of the headers of
+// Prepare and of a request, which Prepare may have changed or which a redirect
+// led to: queries, user information, those headers, and credentials, which a
+// cookie jar may have. The longest come first, since one may be a part of
+// another.
+func secretsOf(address *url.URL, prepared http.Header, request *http.Request) (all []string) {
 	for _, u := range []*url.URL{address, request.URL} {
 		all = append(all, u.RawQuery)
 		for _, part := range strings.Split(u.RawQuery, "&") {
@@ -75,13 +77,47 @@ func secretsOf(address *url.URL, request *http.Request) (all []string) {
 			all = append(all, u.User.String(), u.User.Username(), password)
 		}
 	}
-	for _, name := range []string{"Authorization", "Proxy-Authorization", "Cookie"} {
-		for _, value := range request.Header[name] {
-			_, credential, _ := strings.Cut(value, " ")
-			all = append(all, value, credential)
-		}
+	values := slices.Concat(request.Header["Authorization"], request.Header["Proxy-Authorization"], request.Header["Cookie"])
+	for _, more := range prepared {
+		values = append(values, more...)
+	}
+	for _, value := range values {
+		_, credential, _ := strings.Cut(value, " ")
+		all = append(all, value, credential)
 	}
 	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < 4 }) // "1" is in every text
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(all)
+}
+
+// changedHeaders returns the headers that are not in before, or not the same.
+func changedHeaders(before, after http.Header) http.Header {
+	changed := after.Clone()
+	maps.DeleteFunc(changed, func(name string, values []string) bool { return slices.Equal(values, before[name]) })
+	return changed
+}
+
+// keepingHeaders returns a copy of client that sends prepared, headers of its
+// first request, to the host of that request only, and not without the TLS that
+// it had. Like http.Client with Authorization, it does not send them again once
+// another host was asked. CheckRedirect of client may still add its own.
+func keepingHeaders(client *http.Client, prepared http.Header) *http.Client {
+	keeping, check := *client, client.CheckRedirect
+	keeping.CheckRedirect = func(request *http.Request, via []*http.Request) error {
+		first := via[0].URL
+		elsewhere := func(r *http.Request) bool {
+			return r.URL.Host != first.Host || first.Scheme == "https" && r.URL.Scheme != "https"
+		}
+		if elsewhere(request) || slices.ContainsFunc(via, elsewhere) {
+			maps.DeleteFunc(request.Header, func(name string, _ []string) bool { return prepared[name] != nil })
+		}
+		switch {
+		case check != nil:
+			return check(request, via)
+		case len(via) >= 10: // what http.Client does without a CheckRedirect
+			return errors.New("stopped after 10 redirects")
+		}
+		return nil
+	}
+	return &keeping
 }
