@@ -77,11 +77,18 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 		content, checked, err = r.keeper.Kept(ctx)
 		return err
 	})
-	if err != nil && ctx.Err() == nil {
+	if ctx.Err() != nil {
+		if content != nil {
+			content.Body.Close()
+		}
+		return false
+	}
+	if err != nil {
 		r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: what was kept cannot be used", slog.String("source", r.name), slog.Any("error", err))
-		r.keeper, r.notKept = nil, err
+		r.notKept = err
 	}
 	if err != nil || content == nil {
+		r.keeper = nil
 		return false
 	}
 	e := r.load(ctx, Event{Fetch: time.Since(began)}, content, errNotAsked)
@@ -121,6 +128,9 @@ func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
 	if content == nil {
 		return r.failed(e, Fetching, errors.New("the Source returned neither content nor an error"), false)
 	}
+	if content.Body == nil {
+		return r.failed(e, Fetching, errors.New("the Source returned content without a Body"), false)
+	}
 	content.Accepted = accept != nil && content.Revision == *accept
 	return r.load(ctx, e, content, nil)
 }
@@ -141,7 +151,7 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 	a := &attempt{Reloader: r, ctx: ctx, content: content, stage: Publishing}
 	a.body = newBody(ctx, content, r.options.MaxBytes)
 	content.Body = a.body
-	defer a.body.end() //nolint:errcheck // it was read
+	defer a.closeBody()
 	if content.Size > r.options.MaxBytes {
 		a.body.err = fmt.Errorf("%w (%d): %d bytes are announced", errTooLarge, r.options.MaxBytes, content.Size)
 		return r.refused(e, Reading, a.body.err)
@@ -186,6 +196,15 @@ func (a *attempt) fill(current uint64, load func() error) error {
 		return errUnchanged
 	}
 	return a.ctx.Err() // it may have ended while load ran
+}
+
+// closeBody closes the Body, which was read: an error of Close is of no use then.
+// A panic is a bug of the Source.
+func (a *attempt) closeBody() {
+	var panicked *PanicError
+	if err := recovered(a.body.end); errors.As(err, &panicked) {
+		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: Close of the Body", slog.String("source", a.name), slog.Any("error", err))
+	}
 }
 
 // loaded settles an attempt that published.
@@ -244,7 +263,10 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 func (r *Reloader) refused(e Event, stage Stage, err error) Event {
 	r.have = e.Revision
 	e = r.failed(e, stage, err, e.Revision != "")
-	r.refusal = e.Err
+	r.refusal = nil
+	if e.Revision != r.status.Revision { // Accept may refuse what is loaded, and that stays
+		r.refusal = e.Err
+	}
 	return e
 }
 

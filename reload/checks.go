@@ -117,7 +117,9 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if err != nil {
 		return nil, err
 	}
-	content.Revision += joint + digest
+	if content.Revision != "" { // what has none is fetched each time
+		content.Revision += joint + digest
+	}
 	verify := content.Verify
 	content.Verify = func(sum [sha256.Size]byte) error {
 		if verify != nil {

@@ -81,6 +81,9 @@ func (r *Reloader) recordFailure(e *Event) {
 	switch {
 	case failure.Refused:
 		s.Refused, s.Stale = e.Revision, nil // the origin has answered
+		if e.Revision == s.Revision {        // Accept refused what is loaded
+			s.Refused = ""
+		}
 	case e.Revision != "":
 		s.Refused = "" // there is something newer than what was refused
 	}

@@ -13,12 +13,12 @@ const firstRetry = time.Second
 func (r *Reloader) pause() time.Duration {
 	s, calm := r.statusAndCalm()
 	if calm && (s.Failures == 0 || s.Version != 0) {
-		return jitter(r.options.Every*9/10, r.options.Every*11/10)
+		return r.poll()
 	}
 	// Exponential backoff with full jitter, as in "Exponential Backoff And
 	// Jitter" (Brooker, AWS, 2015), but for a floor that keeps it from
 	// hammering.
-	first := r.options.Every
+	first := min(r.options.Every, r.options.MaxBackoff)
 	if s.Version == 0 {
 		first = min(first, firstRetry)
 	}
@@ -30,7 +30,12 @@ func (r *Reloader) pause() time.Duration {
 		}
 		ceiling *= 2
 	}
-	return max(jitter(first/10, max(ceiling, first)), min(retryAfter(s.Err), maxRetryAfter))
+	return max(jitter(first/10, ceiling), min(retryAfter(s.Err), maxRetryAfter))
+}
+
+// poll returns a time around Every.
+func (r *Reloader) poll() time.Duration {
+	return jitter(r.options.Every*9/10, r.options.Every*11/10)
 }
 
 // statusAndCalm returns the Status, and whether the last attempt is no reason for

@@ -1,6 +1,10 @@
 package prometheus
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
 
 // metric is a figure of a Stats or Status.
 type metric[S any] struct {
@@ -41,6 +45,9 @@ func (c *collector[S]) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(c.descs[i], m.kind, m.value(&s))
 	}
 	c.label(&s, func(value float64, labels ...string) {
+		for i, label := range labels { // an ETag may have any bytes, and a label must be UTF-8
+			labels[i] = strings.ToValidUTF8(label, "\uFFFD")
+		}
 		ch <- prometheus.MustNewConstMetric(c.labelled, prometheus.GaugeValue, value, labels...)
 	})
 }

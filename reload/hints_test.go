@@ -1,0 +1,60 @@
+package reload_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
+)
+
+// recordedAttempts returns how many attempts an hour of Run makes.
+func recordedAttempts(t *testing.T, source reload.Source) uint64 {
+	t.Helper()
+	c, _ := newTexts()
+	r := reload.New(c, source, load, reload.Options{Every: 10 * time.Minute, Logger: quiet})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+	defer cancel()
+	if err := r.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	return r.Status().Attempts
+}
+
+// Hints of a Waiter that never waits become rare while they lead to failures.
+func TestHintsThatLeadToFailuresBecomeRare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := eager{new(reloadtest.Fake)}
+		fake.Fail(errors.New("down"))
+		if n := recordedAttempts(t, fake); n < 6 || n > 60 {
+			t.Errorf("%d attempts in an hour", n)
+		}
+	})
+}
+
+// A Waiter is asked for what is newer than what was refused.
+func TestARefusedRevisionGivesNoHints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		fake := new(reloadtest.Fake)
+		r := reload.New(c, fake, load, reload.Options{Every: 24 * time.Hour, Logger: quiet})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		push(fake, "good")
+		go func() { ended <- r.Run(ctx) }()
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is(t, c, "good")
+		push(fake, "bad")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if s := r.Status(); s.Refused != "2" || s.Attempts > 4 { // the second, and a hint from before each
+			t.Errorf("the status is %+v", s)
+		}
+		cancel()
+		<-ended
+	})
+}
