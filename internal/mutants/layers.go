@@ -16,6 +16,7 @@ type layer struct {
 	dirs []string // of the packages whose tests it runs, from the root of the repository
 	tags string
 	args []string
+	env  []string
 	run  []string // tests, or files for all tests in them; nil: all tests
 	skip []string // the same, left out
 }
@@ -40,6 +41,8 @@ var layers = []layer{
 	{name: "machine code", dirs: []string{engine}, run: readsMachineCode},
 	{name: "stress", dirs: []string{engine}, run: stress},
 	{name: "stress, widened", dirs: []string{engine}, tags: "poolswapsched", run: stressWidened},
+	// Most faults show in the first states of a scenario or in a few schedules.
+	{name: "scheduler, brief", dirs: []string{engine}, tags: "poolswapsched", env: []string{"POOLSWAP_STATES=2000", "POOLSWAP_SCHEDULES=100"}, run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios"}},
 	{name: "scheduler", dirs: []string{engine}, tags: "poolswapsched", run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios"}},
 	// -rapid.nofailfile: a sequence shortened under one fault must not run under
 	// the next.

@@ -9,8 +9,9 @@
 //
 // With -first, each fault goes through the layers in the given order until one
 // catches it. That is the fastest way to see that each fault is caught: with
-// -layers scheduler,stress,unit,machine-code the scheduler catches most, and the
-// other layers get the faults that it does not build, such as those in assembly.
+// -layers scheduler-brief,scheduler,stress,unit,machine-code the scheduler catches
+// most, and the other layers get the faults that it does not build, such as those
+// in assembly.
 package main
 
 import (

@@ -135,6 +135,7 @@ func (s *scratch) try(ctx context.Context, l layer) (verdict, error) {
 		defer cancel()
 		test := exec.CommandContext(limited, path, args...)
 		test.Dir = filepath.Join(s.dir, dir)
+		test.Env = append(os.Environ(), l.env...)
 		err = test.Run()
 		var exit *exec.ExitError
 		switch {
