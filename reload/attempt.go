@@ -64,8 +64,8 @@ func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 	return err
 }
 
-// loadKept loads what the source has kept for this process, once, and reports
-// whether it published that.
+// loadKept loads what the source has kept for this process, until something was
+// loaded or that was refused, and reports whether it published it.
 func (r *Reloader) loadKept(ctx context.Context) bool {
 	if r.keeper == nil {
 		return false
@@ -95,7 +95,10 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 	if e.ended {
 		return false
 	}
-	r.keeper = nil
+	var failure *Error
+	if !errors.As(e.Err, &failure) || failure.Refused || e.Revision == "" { // another failure says nothing about it
+		r.keeper = nil
+	}
 	if e.Outcome == Loaded {
 		r.setChecked(checked)
 	}
@@ -211,7 +214,8 @@ func (a *attempt) closeBody() {
 func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event {
 	e.Outcome = Loaded
 	a.published(err)
-	r.have, r.sum, r.wrong, r.refusal, r.notKept = a.content.Revision, a.sum, mismatch{}, nil, nil
+	r.have, r.sum, r.wrong, r.refusal = a.content.Revision, a.sum, mismatch{}, nil
+	r.keeper, r.notKept = nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.status
