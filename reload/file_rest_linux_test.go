@@ -1,6 +1,7 @@
 package reload_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -45,7 +46,9 @@ func TestAFileWithATimeInTheFutureIsRead(t *testing.T) {
 	if err := errors.Join(os.WriteFile(name, []byte("content"), 0o600), os.Chtimes(name, future, future)); err != nil {
 		t.Fatal(err)
 	}
-	content, err := reload.File(name).Fetch(t.Context(), "")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would wait for an hour
+	defer cancel()
+	content, err := reload.File(name).Fetch(ctx, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package reload_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"maps"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
 func TestTheJSONHasEachFigureOfThePool(t *testing.T) {
@@ -46,5 +48,23 @@ func TestThePageSaysWhatFailsWhileTheContentIsFromTheCache(t *testing.T) {
 	r.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
 	if text := answer.Body.String(); !strings.Contains(text, "The newest content was refused. Version 1 stays.") {
 		t.Errorf("the page does not say that content was refused: %s", text)
+	}
+}
+
+// Only a limit is the readers' doing.
+func TestThePageDoesNotBlameReadersForAConflict(t *testing.T) {
+	t.Parallel()
+	c, pool := newTexts()
+	fake := new(reloadtest.Fake)
+	push(fake, "content")
+	r := reload.New(c, fake, func(context.Context, *text, *text, *reload.Content) error {
+		c.Update(pool.Get())
+		return nil
+	}, reload.Options{Logger: quiet})
+	failsWith(t, r, reload.Publishing)
+	answer := httptest.NewRecorder()
+	r.ServeHTTP(answer, httptest.NewRequest("GET", "/", nil))
+	if text := answer.Body.String(); !strings.Contains(text, "The newest content could not be loaded.") {
+		t.Errorf("the page says %s", text)
 	}
 }
