@@ -63,7 +63,7 @@ func TestThePageDoesNotBlameReadersForAConflict(t *testing.T) {
 	}, reload.Options{Logger: quiet})
 	failsWith(t, r, reload.Publishing)
 	answer := httptest.NewRecorder()
-	r.ServeHTTP(answer, httptest.NewRequest("GET", "/", nil))
+	r.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
 	if text := answer.Body.String(); !strings.Contains(text, "The newest content could not be loaded.") {
 		t.Errorf("the page says %s", text)
 	}
