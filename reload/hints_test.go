@@ -58,3 +58,26 @@ func TestARefusedRevisionGivesNoHints(t *testing.T) {
 		<-ended
 	})
 }
+
+// A source that asks to be left alone is, whatever the hints say.
+func TestAHintDoesNotEndWhatTheSourceAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		fake := eager{new(reloadtest.Fake)}
+		fake.Fail(askLater{errDown}) // for five hours
+		r := reload.New(c, fake, load, reload.Options{Every: time.Minute, Logger: quiet})
+		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Hour)
+		defer cancel()
+		go func() {
+			time.Sleep(4 * time.Hour)
+			if n := fake.Fetches(); n != 1 {
+				t.Errorf("%d fetches in four hours, want 1", n)
+			}
+			push(fake.Fake, "content")
+		}()
+		if err := r.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		is(t, c, "content")
+	})
+}

@@ -176,7 +176,11 @@ func (r *Reloader) Run(ctx context.Context) error {
 	defer timer.Stop()
 	for {
 		r.Reload(ctx) //nolint:errcheck // the attempt has told of it
-		pause := r.pause()
+		pause, asked := r.pause()
+		hints := hints
+		if asked {
+			hints = nil
+		}
 		r.announce(time.Now().Add(pause))
 		timer.Reset(pause)
 		select {

@@ -9,11 +9,12 @@ import (
 // is loaded yet: a service that cannot answer is in a hurry.
 const firstRetry = time.Second
 
-// pause returns how long Run waits for the next attempt.
-func (r *Reloader) pause() time.Duration {
+// pause returns how long Run waits for the next attempt, and whether the source
+// asked for it: then a hint does not end it.
+func (r *Reloader) pause() (pause time.Duration, asked bool) {
 	s, calm := r.statusAndCalm()
 	if calm && (s.Failures == 0 || s.Version != 0) {
-		return r.poll()
+		return r.poll(), false
 	}
 	// Exponential backoff with full jitter, as in "Exponential Backoff And
 	// Jitter" (Brooker, AWS, 2015), but for a floor that keeps it from
@@ -30,7 +31,8 @@ func (r *Reloader) pause() time.Duration {
 		}
 		ceiling *= 2
 	}
-	return max(jitter(first/10, ceiling), min(retryAfter(s.Err), maxRetryAfter))
+	after := min(retryAfter(s.Err), maxRetryAfter)
+	return max(jitter(first/10, ceiling), after), after > 0
 }
 
 // poll returns a time around Every.
