@@ -1,7 +1,6 @@
 package reload
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -16,8 +15,8 @@ type attempt struct {
 
 	ctx     context.Context
 	content *Content
-	body    *body
-	sum     [sha256.Size]byte
+	bodies  *bodies
+	sum     [sha256.Size]byte // the digest of all bodies
 	stage   Stage
 }
 
@@ -129,10 +128,7 @@ func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
 		return r.failed(e, Fetching, err, false)
 	}
 	if content == nil {
-		return r.failed(e, Fetching, errors.New("the Source returned neither content nor an error"), false)
-	}
-	if content.Body == nil {
-		return r.failed(e, Fetching, errors.New("the Source returned content without a Body"), false)
+		return r.failed(e, Fetching, content.malformed(), false)
 	}
 	content.Accepted = accept != nil && content.Revision == *accept
 	return r.load(ctx, e, content, nil)
@@ -151,20 +147,25 @@ func (r *Reloader) notModified(e Event) Event {
 // load loads and publishes content. stale is why there may be something newer.
 func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale error) Event {
 	e.Revision, e.Stale = content.Revision, stale
-	a := &attempt{Reloader: r, ctx: ctx, content: content, stage: Publishing}
-	a.body = newBody(ctx, content, r.options.MaxBytes)
-	content.Body = a.body
+	if err := content.malformed(); err != nil {
+		if content.Body != nil {
+			recovered(content.Body.Close) //nolint:errcheck // err says more
+		}
+		return r.failed(e, Fetching, err, false)
+	}
+	content.Source = r.name
+	a := &attempt{Reloader: r, ctx: ctx, stage: Publishing}
+	a.bodies, a.content = newBodies(ctx, content, r.options.MaxBytes)
 	defer a.closeBody()
-	if content.Size > r.options.MaxBytes {
-		a.body.err = fmt.Errorf("%w (%d): %d bytes are announced", errTooLarge, r.options.MaxBytes, content.Size)
-		return r.refused(e, Reading, a.body.err)
+	if announced := a.bodies.announced(); announced > r.options.MaxBytes {
+		return r.refused(e, Reading, fmt.Errorf("%w (%d): %d bytes are announced", errTooLarge, r.options.MaxBytes, announced))
 	}
 
 	waiting, cancel := context.WithTimeout(ctx, r.options.ObjectWait)
 	defer cancel()
 	began := time.Now()
 	version, err := r.publish(waiting, a)
-	e.Load, e.Size = time.Since(began), a.body.read
+	e.Load, e.Size = time.Since(began), a.bodies.total.Load()
 	if version != 0 {
 		return r.loaded(e, a, version, err)
 	}
@@ -176,26 +177,24 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 func (a *attempt) fill(current uint64, load func() error) error {
 	a.stage = Loading
 	if err := recovered(load); err != nil {
-		if failure := cmp.Or(a.body.failure(), a.body.changed()); failure != nil {
+		if failure := a.bodies.failure(); failure != nil {
 			a.stage = Reading // the cause of the other
 			return failure
 		}
 		return err
 	}
 	a.stage = Reading
-	sum, err := a.body.finish()
+	sums, err := a.bodies.finish()
 	if err != nil {
 		return err
 	}
-	a.sum = sum
+	a.sum = digestOf(sums)
 	a.stage = Verifying
-	if a.content.Verify != nil {
-		if err := recovered(func() error { return a.content.Verify(sum) }); err != nil {
-			return err
-		}
+	if err := a.bodies.verify(sums); err != nil {
+		return err
 	}
 	a.stage = Publishing
-	if sum == a.Reloader.sum && current != 0 && current == a.status.Version {
+	if a.sum == a.Reloader.sum && current != 0 && current == a.status.Version {
 		return errUnchanged
 	}
 	return a.ctx.Err() // it may have ended while load ran
@@ -205,7 +204,7 @@ func (a *attempt) fill(current uint64, load func() error) error {
 // A panic is a bug of the Source.
 func (a *attempt) closeBody() {
 	var panicked *PanicError
-	if err := recovered(a.body.end); errors.As(err, &panicked) {
+	if err := recovered(a.bodies.end); errors.As(err, &panicked) {
 		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: Close of the Body", slog.String("source", a.name), slog.Any("error", err))
 	}
 }

@@ -92,7 +92,21 @@ func TestTheTextsOfErrors(t *testing.T) {
 			reload.Cache(fake(func(f *reloadtest.Fake) { f.Fail(errDown) }), damaged),
 			"reload_test.plain: fetch: the origin is down; the cache in DIR/cache: unexpected end of JSON input", again,
 		},
-		"a cache that cannot be made": {reload.Cache(given("7", -1, "content"), in("no directory", "")), "given: fetch: mkdir DIR/no directory: not a directory; the cache in DIR/no directory: open DIR/no directory/kept.json: not a directory", again},
+		"a joined file that is missing": {reload.Join(reload.File(in("users", "x")), reload.File(filepath.Join(dir, "roles"))), "DIR/users, DIR/roles: fetch: DIR/roles: stat DIR/roles: no such file or directory", again},
+		"a joined body that is short":   {reload.Join(given("7", -1, "content"), given("8", 9, "content")), `given, given: revision "7 8": read: given: the body ends after 7 of 9 bytes: unexpected EOF`, again},
+		"joined content that is bad":    {reload.Join(given("7 a", -1, "bad"), given("8", -1, "")), `given, given: revision "7%20a 8": load: bad row 3`, never},
+		"joined content too large":      {reload.Join(given("7", -1, strings.Repeat("x", 60)), given("8", -1, strings.Repeat("x", 60))), `given, given: revision "7 8": read: larger than Options.MaxBytes (100)`, never},
+		"a joined checksum that does not fit": {
+			reload.Join(given("7", -1, "x"), reload.WithSHA256(named{given("8", -1, "y"), "table"}, named{given("9", -1, strings.Repeat("0", 64)), "sum"})),
+			fmt.Sprintf(`given, table: revision %q: verify: table: its SHA-256 is %x, and sum says %s`, "7 "+strings.ReplaceAll(strings.ReplaceAll(checkedRevision("8", strings.Repeat("0", 64)), " ", "%20"), "|", "%7C"), sumOf("y"), strings.Repeat("0", 64)), again,
+		},
+		"a checksum of what turns out to have parts": {
+			reload.WithSHA256(named{reload.Join(given("7", -1, "x")), "wrapped"}, given("8", -1, strings.Repeat("0", 64))),
+			fmt.Sprintf("wrapped: revision %q: fetch: the Source returned content with Parts and a Verify: give the Verify to a part", checkedRevision("7", strings.Repeat("0", 64))), again,
+		},
+		"a cache of what turns out to have parts": {reload.Cache(named{reload.Join(given("7", -1, "x")), "wrapped"}, filepath.Join(dir, "unused")), "wrapped: fetch: a Cache cannot keep content with Parts: put one around the source of each part", again},
+		"a body that is missing":                  {sourceFunc(func(context.Context, string) (*reload.Content, error) { return &reload.Content{Revision: "7"}, nil }), `reload_test.sourceFunc: revision "7": fetch: the Source returned content without a Body`, again},
+		"a cache that cannot be made":             {reload.Cache(given("7", -1, "content"), in("no directory", "")), "given: fetch: mkdir DIR/no directory: not a directory; the cache in DIR/no directory: open DIR/no directory/kept.json: not a directory", again},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, loaded := range []bool{false, true} {

@@ -1,7 +1,6 @@
 package reload
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -9,30 +8,27 @@ import (
 	"io"
 )
 
-// body is the Body that load reads. It counts and hashes what passes, and holds
-// the Source to the size that it announced.
+// body is a Body that load reads. It counts and hashes what passes, and holds the
+// Source to the size that it announced.
 type body struct {
-	ctx   context.Context // of the attempt, for sources whose reads do not look at it
-	inner io.ReadCloser
-	size  int64 // announced, or -1
-	max   int64
-	read  int64
-	hash  hash.Hash
-	err   error // what ended the reading: io.EOF if the content is whole
+	of     *bodies // that it is one of
+	inner  io.ReadCloser
+	part   string // the name of its source if there are others, or ""
+	size   int64  // announced, or -1
+	verify func(sum [sha256.Size]byte) error
+	read   int64
+	hash   hash.Hash
+	err    error // what ended the reading: io.EOF if the content is whole
 }
 
 var errTooLarge = errors.New("larger than Options.MaxBytes")
-
-func newBody(ctx context.Context, content *Content, maxBytes int64) *body {
-	return &body{ctx: ctx, inner: content.Body, size: content.Size, max: maxBytes, hash: sha256.New()}
-}
 
 // Read implements io.Reader.
 func (b *body) Read(p []byte) (n int, err error) {
 	if b.err != nil {
 		return 0, b.err
 	}
-	if err := b.ctx.Err(); err != nil {
+	if err := b.of.ctx.Err(); err != nil {
 		b.err = err
 		return 0, err
 	}
@@ -43,14 +39,23 @@ func (b *body) Read(p []byte) (n int, err error) {
 	b.read += int64(n)
 	b.hash.Write(p[:n])
 	switch {
-	case b.read > b.max:
-		err = fmt.Errorf("%w (%d)", errTooLarge, b.max)
+	case b.of.total.Add(int64(n)) > b.of.max:
+		err = fmt.Errorf("%w (%d)", errTooLarge, b.of.max)
 	case err != nil && err != io.EOF: //nolint:errorlint // io.EOF itself; another error says more than the length
+		err = b.named(err)
 	case b.size >= 0 && b.read > b.size, err == io.EOF && b.read < b.size: //nolint:errorlint // the same
-		err = wrongLength(b.read, b.size)
+		err = b.named(wrongLength(b.read, b.size))
 	}
 	b.err = err
 	return n, err
+}
+
+// named returns an error, if it is one, that says which part it is of.
+func (b *body) named(err error) error {
+	if err == nil || b.part == "" {
+		return err
+	}
+	return fmt.Errorf("%s: %w", b.part, err)
 }
 
 // wrongLength is the error of a body of another length than announced.
@@ -89,15 +94,14 @@ type changing interface{ changed() error }
 // changed returns ErrChanged if the content is known to have changed.
 func (b *body) changed() error {
 	if inner, ok := b.inner.(changing); ok {
-		return inner.changed()
+		return b.named(inner.changed())
 	}
 	return nil
 }
 
 // end makes every later Read fail, for a load that kept the Body.
-func (b *body) end() error {
-	if b.err == nil || b.err == io.EOF { //nolint:errorlint // Read returns io.EOF itself
+func (b *body) end() {
+	if b.failure() == nil {
 		b.err = errors.New("reload: Read of a Body after load had returned")
 	}
-	return b.inner.Close()
 }

@@ -27,7 +27,11 @@ import (
 // it was published; only then what was kept before is deleted. A kept file whose
 // SHA-256 is not the recorded one is not used. dir is made if it is missing; a
 // failure to write there is a failure to fetch. Two processes must not share dir.
+//
+// Cache panics if source is a [Join]: each of its sources has a Cache of its own,
+// as in Join(Cache(a, dirA), Cache(b, dirB)).
 func Cache(source Source, dir string) Source {
+	refuseJoin(source, "Cache", "Join(Cache(a, dirA), Cache(b, dirB))")
 	return &cacheSource{source: source, dir: dir, inUse: map[string]int{}}
 }
 

@@ -22,6 +22,9 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 		return content, nil
 	}
 	defer content.Body.Close()
+	if len(content.Parts) > 0 {
+		return nil, errors.New("a Cache cannot keep content with Parts: put one around the source of each part")
+	}
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return nil, err
 	}

@@ -22,7 +22,11 @@ import (
 //
 // For a [Cache] wrap the result: Cache(WithSHA256(source, sums), dir). The other
 // way round, the checksum would be missing when the origin is down.
+//
+// WithSHA256 panics if source is a [Join]: wrap the sources that have a checksum, as
+// in Join(WithSHA256(a, sums), b).
 func WithSHA256(source, sums Source) Source {
+	refuseJoin(source, "WithSHA256", "Join(WithSHA256(a, sums), b)")
 	return &checkedSource{Source: source, side: sums, verify: func(side []byte, sum [sha256.Size]byte) error {
 		text, _, _ := strings.Cut(strings.TrimSpace(string(side)), " ")
 		want, err := hex.DecodeString(text)
@@ -48,6 +52,7 @@ func WithEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
 	if len(keys) == 0 {
 		panic("reload: WithEd25519 without a key")
 	}
+	refuseJoin(source, "WithEd25519", "Join(WithEd25519(a, signatures, keys...), b)")
 	for _, key := range keys {
 		if len(key) != ed25519.PublicKeySize {
 			panic(fmt.Sprintf("reload: WithEd25519 with a key of %d bytes, not %d", len(key), ed25519.PublicKeySize))

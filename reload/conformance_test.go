@@ -1,6 +1,7 @@
 package reload_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"net/http"
@@ -141,6 +142,20 @@ func (s summed) Put(t testing.TB, content []byte) {
 
 func (s summed) Remove(t testing.TB) { s.content.Remove(t) }
 
+// halves puts a part of the content into each file, unless it is there already.
+type halves []renamed
+
+func (h halves) Put(t testing.TB, content []byte) {
+	for i, file := range h {
+		half := content[i*len(content)/len(h) : (i+1)*len(content)/len(h)]
+		if was, err := os.ReadFile(string(file)); err != nil || !bytes.Equal(was, half) || i == 0 {
+			file.Put(t, half)
+		}
+	}
+}
+
+func (h halves) Remove(t testing.TB) { h[len(h)-1].Remove(t) }
+
 func TestEverySourceConforms(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) (reload.Source, reloadtest.Origin){
@@ -172,6 +187,22 @@ func TestEverySourceConforms(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "data")
 			sum := name + ".sha256"
 			return reload.WithSHA256(reload.File(name), reload.File(sum)), summed{renamed(name), renamed(sum)}
+		},
+		"Join of Files": func(t *testing.T) (reload.Source, reloadtest.Origin) {
+			dir := t.TempDir()
+			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+			return reload.Join(reload.File(a), reload.File(b)), halves{renamed(a), renamed(b)}
+		},
+		"Join of HTTP and Join of Files": func(t *testing.T) (reload.Source, reloadtest.Origin) {
+			source, origin := served(t, true)
+			name := filepath.Join(t.TempDir(), "none")
+			write(t, name, "")
+			return reload.Join(source, reload.Join(reload.File(name))), origin
+		},
+		"Join of Caches": func(t *testing.T) (reload.Source, reloadtest.Origin) {
+			dir := t.TempDir()
+			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+			return reload.Join(reload.Cache(reload.File(a), a+".cache"), reload.Cache(reload.File(b), b+".cache")), halves{renamed(a), renamed(b)}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

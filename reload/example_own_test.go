@@ -1,10 +1,7 @@
 package reload_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -13,7 +10,6 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap/reload"
-	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
 // List is a Source of one's own: what a process is given over some other way,
@@ -91,76 +87,4 @@ func ExampleWaiter() {
 	cancel()
 	<-ended
 	// Output: [b.example]
-}
-
-// release is a Source of two files that belong together. Body has the length of
-// the first in eight bytes, and then both.
-type release struct{ users, roles reload.Source }
-
-func (r release) Fetch(ctx context.Context, have string) (*reload.Content, error) {
-	users, err := r.users.Fetch(ctx, "")
-	if err != nil {
-		return nil, err
-	}
-	roles, err := r.roles.Fetch(ctx, "")
-	if err != nil {
-		return nil, errors.Join(err, users.Body.Close())
-	}
-	size := binary.BigEndian.AppendUint64(nil, uint64(users.Size)) // which File always knows
-	both := &bodies{io.MultiReader(bytes.NewReader(size), users.Body, roles.Body), users.Body, roles.Body}
-	revision := users.Revision + " " + roles.Revision
-	if revision == have {
-		return nil, errors.Join(reload.ErrNotModified, both.Close())
-	}
-	return &reload.Content{Revision: revision, Size: -1, Body: both}, nil
-}
-
-type bodies struct {
-	io.Reader
-	users, roles io.Closer
-}
-
-func (b *bodies) Close() error { return errors.Join(b.users.Close(), b.roles.Close()) }
-
-// loadRelease refuses files of two releases. When the second file comes, that is
-// another revision.
-func loadRelease(_ context.Context, next, _ *Table, content *reload.Content) error {
-	var size uint64
-	if err := binary.Read(content.Body, binary.BigEndian, &size); err != nil {
-		return err
-	}
-	if err := next.parse(io.LimitReader(content.Body, int64(size))); err != nil {
-		return err
-	}
-	users := len(next.rows)
-	if err := next.parse(content.Body); err != nil {
-		return err
-	}
-	if users == 0 || users == len(next.rows) || next.rows[0] != next.rows[users] {
-		return errors.New("users and roles do not begin with the name of the same release")
-	}
-	return nil
-}
-
-// Two files are loaded into one object, so no reader sees one without the other.
-func Example_twoFiles() {
-	ctx := context.Background()
-	users, roles := new(reloadtest.Fake), new(reloadtest.Fake)
-	tables := newTables()
-	reloader := reload.New(tables, release{users, roles}, loadRelease, reload.Options{})
-	users.Push([]byte("release 1\nann\n"))
-	roles.Push([]byte("release 1\nadmin\n"))
-	fmt.Println(reloader.Reload(ctx))
-	users.Push([]byte("release 2\nbob\n"))
-	fmt.Println(reloader.Reload(ctx) != nil)
-	show(tables)
-	roles.Push([]byte("release 2\nguest\n"))
-	fmt.Println(reloader.Reload(ctx))
-	show(tables)
-	// Output:
-	// <nil>
-	// true
-	// [release 1 ann release 1 admin]
-	// <nil>
-	// [release 2 bob release 2 guest]
 }

@@ -101,6 +101,7 @@ type faultyOrigin struct {
 	*faults
 	number  int
 	content []byte
+	joined  bool // content comes in parts
 }
 
 // change makes new content: a header with a checksum, rows, and padding that a
@@ -211,6 +212,32 @@ func (o *faultyOrigin) summed() reload.Source {
 	return reload.WithSHA256(content, sums)
 }
 
+// parts returns sources of what makes up the content: two parts that always change,
+// and the padding, which may be what it was.
+func (o *faultyOrigin) parts() []reload.Source {
+	o.joined = true
+	part := func(name string, cut func() []byte) reload.Source {
+		return named{sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
+			content := cut()
+			revision := fmt.Sprintf("%x of %q", sha256.Sum256(content), name)
+			if have == revision {
+				have = strconv.Itoa(o.number) // which fetch knows
+			}
+			fetched, err := o.fetch(ctx, have, content, false)
+			if err == nil {
+				fetched.Revision = revision
+			}
+			return fetched, err
+		}), name}
+	}
+	padding := func() int { return bytes.LastIndexByte(o.content, '\n') + 1 }
+	return []reload.Source{
+		part("first", func() []byte { return o.content[:padding()/3] }),
+		part("second", func() []byte { return o.content[padding()/3 : padding()] }),
+		part("padding", func() []byte { return o.content[padding():] }),
+	}
+}
+
 // load reads as a program does: all, or only what it needs. It fails at random.
 func (o *faultyOrigin) load(_ context.Context, next, _ *text, content *reload.Content) error {
 	next.value = next.value[:0]
@@ -229,6 +256,11 @@ func (o *faultyOrigin) load(_ context.Context, next, _ *text, content *reload.Co
 			if next.value = append(next.value, part[:n]...); err != nil {
 				break
 			}
+		}
+	}
+	if o.joined {
+		if _, err := whole(next.value); err != nil {
+			return err // the parts may be of different releases
 		}
 	}
 	if err := o.spoil(); err != nil {

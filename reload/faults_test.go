@@ -40,6 +40,11 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it counts open files
 		{"a checksum", false, (*faultyOrigin).summed},
 		{"a cache", true, func(o *faultyOrigin) reload.Source { return reload.Cache(o, filepath.Join(dir, "a")) }},
 		{"a cache of a checksum", true, func(o *faultyOrigin) reload.Source { return reload.Cache(o.summed(), filepath.Join(dir, "b")) }},
+		{"a join", false, func(o *faultyOrigin) reload.Source { return reload.Join(o.parts()...) }},
+		{"a join of caches", true, func(o *faultyOrigin) reload.Source {
+			parts := o.parts()
+			return reload.Join(reload.Cache(parts[0], filepath.Join(dir, "c")), reload.Cache(parts[1], filepath.Join(dir, "d")), reload.Cache(parts[2], filepath.Join(dir, "e")))
+		}},
 	}
 	outcomes := map[reload.Outcome]int{}
 	stages := map[reload.Stage]int{}
@@ -67,7 +72,7 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it counts open files
 	if left := openBelow(dir); len(left) > 0 {
 		t.Errorf("files are open: %q", left)
 	}
-	for _, cache := range []string{"a", "b"} {
+	for _, cache := range []string{"a", "b", "c", "d", "e"} {
 		if names := filesIn(t, filepath.Join(dir, cache)); strings.Join(names, " ") != strings.Join(onlyTheKept, " ") {
 			t.Errorf("the cache has %v", names)
 		}

@@ -35,8 +35,8 @@ type Options struct {
 	// MaxLive; 0 stands for DefaultObjectWait.
 	ObjectWait time.Duration
 
-	// MaxBytes bounds the length of a Body, decompressed; 0 stands for
-	// DefaultMaxBytes. Longer content is refused.
+	// MaxBytes bounds the length of a Body, decompressed, and of the parts of a
+	// Join together; 0 stands for DefaultMaxBytes. Longer content is refused.
 	MaxBytes int64
 
 	// Logger receives Info for each swap, Warn for each failure and for a Waiter

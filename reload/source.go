@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Source is where content comes from: [File], [HTTP], [FS], [Cache], or one of
-// your own, which package reloadtest can test.
+// Source is where content comes from: [File], [HTTP], [FS], [Cache], [Join], or
+// one of your own, which package reloadtest can test.
 //
 // Fetch returns the newest content, or ErrNotModified if have is its revision.
 // have is a revision that the Source gave before, perhaps in an earlier process,
@@ -67,6 +67,16 @@ type Content struct {
 	// verified only after load. load must not move its offset and not close it;
 	// a mapping outlives the file.
 	File *os.File
+
+	// Parts, if there are any, is the content of each source of a [Join], in their
+	// order. load may read them in any order, or side by side. Body is then all of
+	// them, one after the other, and closes them. Size is their sum, or -1,
+	// Modified the latest. File and Verify are those of each part, and nil here.
+	Parts []*Content
+
+	// Source is the name of the source, for load's errors: which file has the bad
+	// row. The Reloader and a Join set it.
+	Source string
 
 	// Verify, if not nil, is called with the SHA-256 of the whole Body when load
 	// has returned nil. If it returns an error, the content is not published.

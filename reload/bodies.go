@@ -1,0 +1,136 @@
+package reload
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"sync/atomic"
+)
+
+// bodies are the Bodies of a content: its own, or those of its Parts. load may
+// read them side by side.
+type bodies struct {
+	ctx   context.Context // of the attempt, for sources whose reads do not look at it
+	max   int64
+	all   []*body
+	total atomic.Int64 // bytes read
+	outer io.Closer    // the Source's Body, which closes those of the parts
+}
+
+// newBodies returns the Bodies of content, and a copy of content for load, with a
+// body in the place of each. The Source's own stays as it is, for its Body to close
+// what it has.
+func newBodies(ctx context.Context, content *Content, maxBytes int64) (*bodies, *Content) {
+	b := &bodies{ctx: ctx, max: maxBytes, outer: content.Body}
+	return b, b.add(*content, "")
+}
+
+func (b *bodies) add(content Content, part string) *Content {
+	if len(content.Parts) == 0 {
+		one := &body{of: b, inner: content.Body, part: part, size: content.Size, verify: content.Verify, hash: sha256.New()}
+		content.Body = one
+		b.all = append(b.all, one)
+		return &content
+	}
+	content.Parts = slices.Clone(content.Parts)
+	for i, part := range content.Parts {
+		copied := *part
+		copied.Accepted = content.Accepted
+		content.Parts[i] = b.add(copied, part.Source)
+	}
+	content.Body = io.NopCloser(readerOf(content.Parts))
+	return &content
+}
+
+// readerOf returns a reader of the Bodies of parts, one after the other.
+func readerOf(parts []*Content) io.Reader {
+	readers := make([]io.Reader, len(parts))
+	for i, part := range parts {
+		readers[i] = part.Body
+	}
+	return io.MultiReader(readers...)
+}
+
+// announced returns how many bytes the Source announced at least.
+func (b *bodies) announced() (size int64) {
+	for _, one := range b.all {
+		size += min(max(one.size, 0), math.MaxInt64-size)
+	}
+	return size
+}
+
+// failure returns what went wrong with reading, or else ErrChanged if the content
+// is known to have changed, or else nil.
+func (b *bodies) failure() (err error) {
+	for _, one := range b.all {
+		err = cmp.Or(err, one.failure())
+	}
+	for _, one := range b.all {
+		err = cmp.Or(err, one.changed())
+	}
+	return err
+}
+
+// finish reads what load left, and returns the digest of each Body.
+func (b *bodies) finish() (sums [][sha256.Size]byte, err error) {
+	for _, one := range b.all {
+		sum, err := one.finish()
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
+}
+
+// verify calls Verify of each content with the digest of its Body.
+func (b *bodies) verify(sums [][sha256.Size]byte) error {
+	for i, one := range b.all {
+		if one.verify == nil {
+			continue
+		}
+		if err := recovered(func() error { return one.verify(sums[i]) }); err != nil {
+			return one.named(err)
+		}
+	}
+	return nil
+}
+
+// digestOf returns what tells some digests from others.
+func digestOf(sums [][sha256.Size]byte) [sha256.Size]byte {
+	all := sha256.New()
+	for _, sum := range sums {
+		all.Write(sum[:])
+	}
+	return [sha256.Size]byte(all.Sum(nil))
+}
+
+// end closes the Source's Body, and makes every later Read fail.
+func (b *bodies) end() error {
+	for _, one := range b.all {
+		one.end()
+	}
+	return b.outer.Close()
+}
+
+// malformed returns what a Source did wrong when it made a content, or nil.
+func (c *Content) malformed() error {
+	switch {
+	case c == nil:
+		return errors.New("the Source returned neither content nor an error")
+	case c.Body == nil:
+		return errors.New("the Source returned content without a Body")
+	case len(c.Parts) > 0 && c.Verify != nil:
+		return errors.New("the Source returned content with Parts and a Verify: give the Verify to a part")
+	}
+	for _, part := range c.Parts {
+		if err := part.malformed(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

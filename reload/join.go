@@ -1,0 +1,276 @@
+package reload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Join returns a Source of sources whose content belongs together and is loaded
+// into one object: users and their roles, a table and its index. Content.Parts has
+// the content of each, in their order. When one of them has something newer, all
+// are fetched. One that fails makes the attempt fail.
+//
+// Two files are seldom replaced in the same moment. load may see a new one beside
+// an old one, and should return an error if they do not belong together. That
+// refuses them until either changes, which is when the other arrives.
+//
+// All bodies are open while load reads the first: a server that loses patience
+// needs a [Cache] around its source. Options of one source, such as a Cache or
+// [WithSHA256], go around that source, not around the Join. A Join is a [Keeper] if
+// all of its sources are. What they keep can be of different releases, if the
+// process died while it published, so load's check is needed then, too.
+//
+// The name of a Join is that of its sources, with commas. Join panics without a
+// source, or with a nil one.
+func Join(sources ...Source) Source {
+	if len(sources) == 0 {
+		panic("reload: Join without a Source")
+	}
+	if slices.Contains(sources, nil) {
+		panic("reload: Join with a nil Source")
+	}
+	j := &joinSource{sources: slices.Clone(sources)}
+	for _, source := range sources {
+		if _, ok := source.(Keeper); !ok {
+			return j
+		}
+	}
+	return &keeperJoin{j}
+}
+
+type joinSource struct {
+	sources []Source
+
+	mu        sync.Mutex // guards what follows
+	revision  string     // of the content that was fetched last
+	revisions []string   // those of its parts; never modified
+}
+
+// refuseJoin panics if source is a Join, which wrapper is to wrap.
+func refuseJoin(source Source, wrapper, instead string) {
+	switch source.(type) {
+	case *joinSource, *keeperJoin:
+		panic(fmt.Sprintf("reload: %s of a Join: put it around the sources of the Join, as in %s", wrapper, instead))
+	}
+}
+
+// String returns the names of the sources.
+func (j *joinSource) String() string {
+	names := make([]string, len(j.sources))
+	for i, source := range j.sources {
+		names[i] = nameOf(source)
+	}
+	return strings.Join(names, ", ")
+}
+
+func (j *joinSource) bound(maxBytes int64) {
+	for _, source := range j.sources {
+		bound(source, maxBytes)
+	}
+}
+
+// Fetch implements Source. It allocates nothing if there is nothing newer.
+func (j *joinSource) Fetch(ctx context.Context, have string) (*Content, error) {
+	var revisions []string
+	if have != "" {
+		revisions = j.split(have)
+	}
+	for i, source := range j.sources {
+		content, err := source.Fetch(ctx, revisionAt(revisions, i))
+		if !errors.Is(err, ErrNotModified) {
+			return j.fetchOthers(ctx, i, content, err)
+		}
+	}
+	return nil, ErrNotModified
+}
+
+// fetchOthers fetches what is joined with the newer content of a source, or with
+// the error that it gave.
+func (j *joinSource) fetchOthers(ctx context.Context, newer int, content *Content, err error) (*Content, error) {
+	return j.join(func(i int, source Source) (*Content, error) {
+		if i == newer {
+			return content, err
+		}
+		return source.Fetch(ctx, "")
+	})
+}
+
+// join joins what get returns for each source. If get fails or panics, join closes
+// what it has got.
+func (j *joinSource) join(get func(i int, source Source) (*Content, error)) (_ *Content, err error) {
+	var parts partsBody
+	complete := false
+	defer func() {
+		if !complete {
+			parts.Close() //nolint:errcheck // err says more
+		}
+	}()
+	all := new(Content)
+	revisions := make([]string, len(j.sources))
+	for i, source := range j.sources {
+		part, err := get(i, source)
+		switch {
+		case errors.Is(err, ErrNotModified): // without a revision to compare with
+			err = errors.New("the Source returned ErrNotModified for no revision")
+		case err == nil:
+			parts = append(parts, part)
+			err = part.malformed()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", nameOf(source), err)
+		}
+		part.Source = nameOf(source)
+		revisions[i] = part.Revision
+		all.addPart(part)
+	}
+	complete = true
+	all.Revision, all.Body = j.joint(revisions), parts.body()
+	all.Published = parts.published
+	return all, nil
+}
+
+func (c *Content) addPart(part *Content) {
+	switch {
+	case c.Size < 0 || part.Size < 0:
+		c.Size = -1
+	default:
+		c.Size += min(part.Size, math.MaxInt64-c.Size)
+	}
+	if part.Modified.After(c.Modified) {
+		c.Modified = part.Modified
+	}
+	c.Parts = append(c.Parts, part)
+}
+
+// joint returns the revision that is made of revisions, or "" if one of them is,
+// and remembers it. Each is escaped, so that it has no space, and a space is
+// between two.
+func (j *joinSource) joint(revisions []string) (revision string) {
+	if !slices.Contains(revisions, "") {
+		escaped := make([]string, len(revisions))
+		for i, one := range revisions {
+			escaped[i] = url.PathEscape(one)
+		}
+		revision = strings.Join(escaped, " ")
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.revision, j.revisions = revision, revisions
+	return revision
+}
+
+// split returns the revisions that a revision is made of, or nil if it was made by
+// another Source. For "" it returns those of the content that was fetched last, if
+// one of them is "", too.
+func (j *joinSource) split(revision string) []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if revision == j.revision {
+		return j.revisions
+	}
+	revisions := strings.Split(revision, " ")
+	if len(revisions) != len(j.sources) {
+		return nil
+	}
+	for i, escaped := range revisions {
+		var err error
+		if revisions[i], err = url.PathUnescape(escaped); err != nil {
+			return nil
+		}
+	}
+	j.revision, j.revisions = revision, revisions
+	return revisions
+}
+
+// revisionAt returns one of the revisions that split returned.
+func revisionAt(revisions []string, i int) string {
+	if revisions == nil {
+		return ""
+	}
+	return revisions[i]
+}
+
+// Wait implements Waiter. It returns what the first source says, whichever it is.
+func (j *joinSource) Wait(ctx context.Context, have string) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var waiting sync.WaitGroup
+	defer waiting.Wait()
+	defer cancel()
+	revisions := j.split(have)
+	said := make(chan error, len(j.sources))
+	for i, source := range j.sources {
+		waiting.Go(func() {
+			err := recovered(func() error { return waitFor(ctx, source, revisionAt(revisions, i)) })
+			if err != nil {
+				err = fmt.Errorf("%s: %w", nameOf(source), err)
+			}
+			said <- err
+		})
+	}
+	return <-said
+}
+
+// keeperJoin is a Join of Keepers.
+type keeperJoin struct{ *joinSource }
+
+// Kept implements Keeper. It returns nil unless each source has kept something.
+func (k *keeperJoin) Kept(ctx context.Context) (_ *Content, checked time.Time, err error) {
+	content, err := k.join(func(i int, source Source) (*Content, error) {
+		part, at, err := source.(Keeper).Kept(ctx)
+		if err == nil && part == nil {
+			err = errNothingKept
+		}
+		if i == 0 || at.Before(checked) {
+			checked = at
+		}
+		return part, err
+	})
+	if err != nil {
+		checked = time.Time{}
+	}
+	if errors.Is(err, errNothingKept) {
+		err = nil
+	}
+	return content, checked, err
+}
+
+var errNothingKept = errors.New("nothing is kept")
+
+// partsBody is the contents that a Join has fetched.
+type partsBody []*Content
+
+// Close closes the Body of each content.
+func (p partsBody) Close() (err error) {
+	for _, part := range p {
+		if part != nil && part.Body != nil {
+			err = errors.Join(err, part.Body.Close())
+		}
+	}
+	return err
+}
+
+// body returns a Body of all of them.
+func (p partsBody) body() io.ReadCloser {
+	return struct {
+		io.Reader
+		io.Closer
+	}{readerOf(p), p}
+}
+
+// published is Published of all of them.
+func (p partsBody) published() (err error) {
+	for _, part := range p {
+		if part.Published != nil {
+			err = errors.Join(err, recovered(part.Published))
+		}
+	}
+	return err
+}
