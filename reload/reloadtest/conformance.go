@@ -23,6 +23,14 @@ type Origin interface {
 	Remove(t testing.TB)
 }
 
+// Expecter is the Origin of a Source that does not give what is put as it is, but
+// decodes it, say, or puts a header before it.
+type Expecter interface {
+	Origin
+	// Expect returns the Body of what the Source has after Put(content).
+	Expect(content []byte) []byte
+}
+
 // TestSource tests a Source. open returns a new one, with its own Origin, and is
 // called for each subtest.
 func TestSource(t *testing.T, open func(t *testing.T) (reload.Source, Origin)) {
@@ -36,6 +44,7 @@ func TestSource(t *testing.T, open func(t *testing.T) (reload.Source, Origin)) {
 		{"old content that is restored is fetched", restoredContentIsFetched},
 		{"Fetch with a foreign revision returns the content", foreignRevision},
 		{"a body that is not read can be closed", unreadBody},
+		{"the Parts make up the Body", partsMakeUpTheBody},
 		{"a Fetch fails while there is no content, and recovers", missingContent},
 		{"a Fetch with a ctx that has ended fails", endedContext},
 		{"Fetches run side by side", concurrentFetches},
@@ -76,8 +85,10 @@ func fetch(t testing.TB, source reload.Source, have string) (revision string, te
 	return content.Revision, text
 }
 
-func expect(t testing.TB, source reload.Source, have string, want []byte) (revision string) {
+// expect fails unless Fetch returns what was put, and returns its revision.
+func expect(t testing.TB, source reload.Source, origin Origin, have string, content []byte) (revision string) {
 	t.Helper()
+	want := bodyOf(origin, content)
 	revision, text := fetch(t, source, have)
 	if !bytes.Equal(text, want) {
 		t.Fatalf("Fetch(%q) returned %d bytes, %.40q, want %d, %.40q", have, len(text), text, len(want), want)
@@ -85,16 +96,24 @@ func expect(t testing.TB, source reload.Source, have string, want []byte) (revis
 	return revision
 }
 
+// bodyOf returns the Body that the Source has when content was put.
+func bodyOf(origin Origin, content []byte) []byte {
+	if expecter, ok := origin.(Expecter); ok {
+		return expecter.Expect(content)
+	}
+	return content
+}
+
 func fetchReturnsWhatWasPut(t *testing.T, source reload.Source, origin Origin) {
 	for _, content := range [][]byte{[]byte("first"), {}, bytes.Repeat([]byte("0123456789abcdef"), 1<<16), {0, 255, '\r', '\n', 26}} {
 		origin.Put(t, content)
-		expect(t, source, "", content)
+		expect(t, source, origin, "", content)
 	}
 }
 
 func fetchSaysNotModified(t *testing.T, source reload.Source, origin Origin) {
 	origin.Put(t, []byte("content"))
-	revision := expect(t, source, "", []byte("content"))
+	revision := expect(t, source, origin, "", []byte("content"))
 	if revision == "" {
 		t.Skip("the source gives no revisions")
 	}
@@ -103,7 +122,7 @@ func fetchSaysNotModified(t *testing.T, source reload.Source, origin Origin) {
 			t.Fatalf("Fetch(%q) again returned %v and %v, want nil and ErrNotModified", revision, content, err)
 		}
 	}
-	if again := expect(t, source, "", []byte("content")); again != revision {
+	if again := expect(t, source, origin, "", []byte("content")); again != revision {
 		t.Errorf("the revision of the same content is %q, and then %q", revision, again)
 	}
 }
@@ -113,23 +132,23 @@ func eachChangeShows(t *testing.T, source reload.Source, origin Origin) {
 	for i := range 20 {
 		content := []byte{'a' + byte(i)} // as long as the one before
 		origin.Put(t, content)
-		have = expect(t, source, have, content)
+		have = expect(t, source, origin, have, content)
 	}
 }
 
 func restoredContentIsFetched(t *testing.T, source reload.Source, origin Origin) {
 	origin.Put(t, []byte("good"))
-	expect(t, source, "", []byte("good"))
+	expect(t, source, origin, "", []byte("good"))
 	origin.Put(t, []byte("evil"))
-	have := expect(t, source, "", []byte("evil"))
+	have := expect(t, source, origin, "", []byte("evil"))
 	origin.Put(t, []byte("good"))
-	expect(t, source, have, []byte("good"))
+	expect(t, source, origin, have, []byte("good"))
 }
 
 func foreignRevision(t *testing.T, source reload.Source, origin Origin) {
 	origin.Put(t, []byte("content"))
 	for _, have := range []string{"of another source", "0", "\x00\n\xff", string(bytes.Repeat([]byte("long"), 1000))} {
-		expect(t, source, have, []byte("content"))
+		expect(t, source, origin, have, []byte("content"))
 	}
 }
 
@@ -145,12 +164,42 @@ func unreadBody(t *testing.T, source reload.Source, origin Origin) {
 			t.Errorf("Close of a Body that was not read: %v", err)
 		}
 	}
-	expect(t, source, "", content)
+	expect(t, source, origin, "", content)
+}
+
+func partsMakeUpTheBody(t *testing.T, source reload.Source, origin Origin) {
+	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<10)
+	origin.Put(t, content)
+	fetched, err := source.Fetch(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer fetched.Body.Close()
+	if len(fetched.Parts) == 0 {
+		t.Skip("the content has no Parts")
+	}
+	if fetched.File != nil || fetched.Verify != nil {
+		t.Error("content with Parts has a File or a Verify: those belong to the parts")
+	}
+	var all []byte
+	for i, part := range fetched.Parts {
+		text, err := io.ReadAll(part.Body)
+		if err != nil {
+			t.Errorf("part %d: %v", i, err)
+		}
+		if part.Size != -1 && part.Size != int64(len(text)) {
+			t.Errorf("part %d: Size is %d, and the Body has %d bytes", i, part.Size, len(text))
+		}
+		all = append(all, text...)
+	}
+	if want := bodyOf(origin, content); !bytes.Equal(all, want) {
+		t.Errorf("the Parts have %d bytes, %.40q, and the Body is to have %d, %.40q", len(all), all, len(want), want)
+	}
 }
 
 func missingContent(t *testing.T, source reload.Source, origin Origin) {
 	origin.Put(t, []byte("before"))
-	have := expect(t, source, "", []byte("before"))
+	have := expect(t, source, origin, "", []byte("before"))
 	origin.Remove(t)
 	for _, have := range []string{"", have} {
 		if content, err := source.Fetch(t.Context(), have); err == nil || errors.Is(err, reload.ErrNotModified) {
@@ -158,7 +207,7 @@ func missingContent(t *testing.T, source reload.Source, origin Origin) {
 		}
 	}
 	origin.Put(t, []byte("after"))
-	expect(t, source, have, []byte("after"))
+	expect(t, source, origin, have, []byte("after"))
 }
 
 func endedContext(t *testing.T, source reload.Source, origin Origin) {
@@ -180,6 +229,7 @@ func endedContext(t *testing.T, source reload.Source, origin Origin) {
 func concurrentFetches(t *testing.T, source reload.Source, origin Origin) {
 	content := bytes.Repeat([]byte("0123456789abcdef"), 1<<10)
 	origin.Put(t, content)
+	want := bodyOf(origin, content)
 	var fetches sync.WaitGroup
 	for range 8 {
 		fetches.Go(func() {
@@ -190,8 +240,8 @@ func concurrentFetches(t *testing.T, source reload.Source, origin Origin) {
 					return
 				}
 				text, err := io.ReadAll(fetched.Body)
-				if err != nil || !bytes.Equal(text, content) {
-					t.Errorf("a Fetch beside others read %d bytes (%v), want %d", len(text), err, len(content))
+				if err != nil || !bytes.Equal(text, want) {
+					t.Errorf("a Fetch beside others read %d bytes (%v), want %d", len(text), err, len(want))
 				}
 				if err := fetched.Body.Close(); err != nil {
 					t.Error(err)
@@ -208,7 +258,7 @@ func waitEnds(t *testing.T, source reload.Source, origin Origin) {
 		t.Skip("the source is no Waiter")
 	}
 	origin.Put(t, []byte("content"))
-	have := expect(t, source, "", []byte("content"))
+	have := expect(t, source, origin, "", []byte("content"))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() {

@@ -62,3 +62,41 @@ func Example() {
 	fmt.Println(reloader.Reload(context.Background()), greet(greetings))
 	// Output: <nil> hello
 }
+
+// titled is a Source that puts a title before what another one has.
+type titled struct{ reload.Source }
+
+const title = "Settings\n"
+
+func (s titled) Fetch(ctx context.Context, have string) (*reload.Content, error) {
+	content, err := s.Source.Fetch(ctx, have)
+	if err != nil {
+		return nil, err
+	}
+	content.Size += int64(len(title))
+	content.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(strings.NewReader(title), content.Body), content.Body}
+	return content, nil
+}
+
+// page is the Origin of titled.
+type page struct{ table }
+
+func (page) Expect(content []byte) []byte { return append([]byte(title), content...) }
+
+func TestTitledSettingsConform(t *testing.T) {
+	reloadtest.TestSource(t, func(*testing.T) (reload.Source, reloadtest.Origin) {
+		s := new(settings)
+		return titled{s}, page{table{s}}
+	})
+}
+
+// The Origin of a Source that changes what it reads says what to expect, as
+// TestTitledSettingsConform shows.
+func ExampleExpecter() {
+	var origin reloadtest.Expecter = page{table{new(settings)}}
+	fmt.Printf("%q\n", origin.Expect([]byte("hello")))
+	// Output: "Settings\nhello"
+}
