@@ -1,60 +1,13 @@
 package main
 
 import (
-	"context"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/poolswap/poolswap/reload"
-	"github.com/poolswap/poolswap/reload/reloadtest"
 )
-
-// oneFile is what a file of a table is read from.
-type oneFile struct{ path string }
-
-func (o oneFile) Put(t testing.TB, content []byte) {
-	if err := os.WriteFile(o.path+".new", content, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(o.path+".new", o.path); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func (o oneFile) Remove(t testing.TB) {
-	if err := os.Remove(o.path); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// unframed is files without the lengths, for a suite that expects the bytes that
-// it put.
-type unframed struct{ *files }
-
-func (u unframed) Fetch(ctx context.Context, have string) (*reload.Content, error) {
-	content, err := u.files.Fetch(ctx, have)
-	if err != nil {
-		return nil, err
-	}
-	first, body := int64(2*lengthSize), content.Body // of an empty file and of the one that is put
-	if _, err := io.CopyN(io.Discard, body, first); err != nil {
-		return nil, errors.Join(err, body.Close())
-	}
-	content.Size -= first
-	return content, nil
-}
-
-func TestFilesAreASource(t *testing.T) {
-	reloadtest.TestSource(t, func(t *testing.T) (reload.Source, reloadtest.Origin) {
-		path := filepath.Join(t.TempDir(), "table.csv")
-		return unframed{newFiles([]string{tempTable(t, ""), path})}, oneFile{path}
-	})
-}
 
 func TestAChangeOfEitherFileIsAChangeOfTheTable(t *testing.T) {
 	first, second := tempTable(t, "1.0.0.0,1.0.0.9,1,x\n"), tempTable(t, "2.0.0.0,2.0.0.9,1,x\n")
@@ -136,39 +89,5 @@ func TestFilesThatCannotBeTablesAreRefused(t *testing.T) {
 		if err := s.reloader.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%v, want %q", err, says)
 		}
-	}
-}
-
-// countdown is a context that ends at a given call of Err.
-type countdown struct {
-	context.Context
-	calls atomic.Int64
-}
-
-func endsAfter(calls int64) *countdown {
-	ctx := &countdown{Context: context.Background()}
-	ctx.calls.Store(calls)
-	return ctx
-}
-
-func (c *countdown) Err() error {
-	if c.calls.Add(-1) < 0 {
-		return context.Canceled
-	}
-	return nil
-}
-
-func TestReadingEndsWithItsContext(t *testing.T) {
-	path := tempTable(t, rows(20_000)) // several buffers long
-	for calls := int64(0); ; calls++ {
-		tab := newTable()
-		err := parseFiles(endsAfter(calls), tab, newParser(), path)
-		if errors.Is(err, context.Canceled) && len(tab.spans) == 0 {
-			continue
-		}
-		if !errors.Is(err, context.Canceled) || len(tab.spans) == 20_000 {
-			t.Errorf("with a context that ends in the middle %d ranges are read, %v", len(tab.spans), err)
-		}
-		break
 	}
 }

@@ -8,9 +8,17 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-// loader makes tables of what files has. One load runs at a time.
+// filesOf returns the files of one table as one Source: each is a part.
+func filesOf(paths []string) reload.Source {
+	var files []reload.Source
+	for _, path := range paths {
+		files = append(files, reload.File(path))
+	}
+	return reload.Join(files...)
+}
+
+// loader makes tables of their files. One load runs at a time.
 type loader struct {
-	paths     []string
 	maxShrink int // percent of the ranges that the next table may lack
 	parser    *parser
 	log       *slog.Logger
@@ -19,7 +27,7 @@ type loader struct {
 // load fills next. It refuses a table that is broken, or much smaller than
 // current: the Reloader then keeps what is current, and gives next back.
 func (l *loader) load(_ context.Context, next, current *table, content *reload.Content) error {
-	if err := l.parser.read(next, content.Body, l.paths); err != nil {
+	if err := l.parser.read(next, content.Parts); err != nil {
 		return err
 	}
 	if current != nil {

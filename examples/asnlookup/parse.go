@@ -4,11 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"io"
+
+	"github.com/poolswap/poolswap/reload"
 )
 
 const (
@@ -61,18 +62,14 @@ func newParser() *parser {
 	}
 }
 
-// read fills an empty table from a Body of the files. After an error the content
-// of the table is useless.
-func (p *parser) read(t *table, body io.Reader, paths []string) error {
+// read fills an empty table from its files. After an error the content of the
+// table is useless.
+func (p *parser) read(t *table, files []*reload.Content) error {
 	clear(p.systems)
 	p.overlap = nil
-	for _, path := range paths {
-		var length [lengthSize]byte
-		if _, err := io.ReadFull(body, length[:]); err != nil {
-			return err
-		}
-		p.path = path
-		p.in.Reset(io.LimitReader(body, int64(binary.BigEndian.Uint64(length[:]))))
+	for _, file := range files {
+		p.path = file.Source
+		p.in.Reset(file.Body)
 		if err := p.readLines(t); err != nil {
 			return err
 		}

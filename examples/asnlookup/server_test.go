@@ -107,7 +107,7 @@ func TestAnAnswerHasTheVersionOfTheTableItCameFrom(t *testing.T) {
 }
 
 func TestWithoutATableTheServiceIsUnavailable(t *testing.T) {
-	s, _ := newTestService(100)
+	s, _ := newTestService(100, "/no/such/table.csv")
 	if w := do(s, http.MethodGet, "/lookup?ip=1.0.0.1", ""); w.Code != http.StatusServiceUnavailable || w.Body.String() != "{\"error\":\"no table is loaded\"}\n" {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}

@@ -49,8 +49,8 @@ func newService(paths []string, every time.Duration, maxShrink int, log *slog.Lo
 	metrics := new(metrics)
 	metrics.answers.Init()
 	metrics.reloads.Init()
-	loader := &loader{paths: paths, maxShrink: maxShrink, parser: newParser(), log: log}
-	reloader := reload.New(tables, newFiles(paths), loader.load, reload.Options{
+	loader := &loader{maxShrink: maxShrink, parser: newParser(), log: log}
+	reloader := reload.New(tables, filesOf(paths), loader.load, reload.Options{
 		Every:      every,
 		ObjectWait: limitTime,
 		MaxBytes:   maxBytes,

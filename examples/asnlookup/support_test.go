@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"log/slog"
@@ -12,7 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/poolswap/poolswap/reload"
 )
 
 // generationRanges is how many IPv4 ranges, and how many IPv6 ones, the table
@@ -131,12 +133,12 @@ func mustReload(t *testing.T, s *service) {
 
 // parseFiles fills a table from files.
 func parseFiles(ctx context.Context, t *table, p *parser, paths ...string) error {
-	content, err := newFiles(paths).Fetch(ctx, "")
+	content, err := filesOf(paths).Fetch(ctx, "")
 	if err != nil {
 		return err
 	}
 	defer content.Body.Close()
-	return p.read(t, content.Body, paths)
+	return p.read(t, content.Parts)
 }
 
 // parseText returns the table that the text makes, as a file of that path.
@@ -144,10 +146,29 @@ func parseText(overlapOneIn int, text string) (t *table, path string, err error)
 	t, path = newTable(), "table.csv"
 	p := newParser()
 	p.overlapOneIn = overlapOneIn
-	return t, path, p.read(t, framed(text), []string{path})
+	return t, path, p.read(t, fileOf(path, text))
 }
 
-// framed returns the Body of a file with that text.
-func framed(text string) io.Reader {
-	return io.MultiReader(bytes.NewReader(binary.BigEndian.AppendUint64(nil, uint64(len(text)))), strings.NewReader(text))
+// fileOf returns the content of a file with that text.
+func fileOf(path, text string) []*reload.Content {
+	return []*reload.Content{{Source: path, Body: io.NopCloser(strings.NewReader(text))}}
+}
+
+// countdown is a context that ends at a given call of Err.
+type countdown struct {
+	context.Context
+	calls atomic.Int64
+}
+
+func endsAfter(calls int64) *countdown {
+	ctx := &countdown{Context: context.Background()}
+	ctx.calls.Store(calls)
+	return ctx
+}
+
+func (c *countdown) Err() error {
+	if c.calls.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
 }

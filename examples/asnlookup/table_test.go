@@ -66,7 +66,7 @@ func TestLookupFindsWhatALinearScanFinds(t *testing.T) {
 			fmt.Fprintf(&text, "%v,%v,%d,\"%s\"\n", row.first, row.last, row.asn, strings.ReplaceAll(row.name, `"`, `""`))
 		}
 		tab.reset()
-		if err := p.read(tab, framed(text.String()), []string{"table.csv"}); err != nil {
+		if err := p.read(tab, fileOf("table.csv", text.String())); err != nil {
 			t.Fatal(err)
 		}
 
