@@ -212,8 +212,8 @@ func (o *faultyOrigin) summed() reload.Source {
 	return reload.WithSHA256(content, sums)
 }
 
-// parts returns sources of what makes up the content: two parts that always change,
-// and the padding, which may be what it was.
+// parts returns sources of what makes up the content: one that never changes, two
+// that always change, and the padding, which may be what it was.
 func (o *faultyOrigin) parts() []reload.Source {
 	o.joined = true
 	part := func(name string, cut func() []byte) reload.Source {
@@ -232,6 +232,7 @@ func (o *faultyOrigin) parts() []reload.Source {
 	}
 	padding := func() int { return bytes.LastIndexByte(o.content, '\n') + 1 }
 	return []reload.Source{
+		part("constant", func() []byte { return nil }),
 		part("first", func() []byte { return o.content[:padding()/3] }),
 		part("second", func() []byte { return o.content[padding()/3 : padding()] }),
 		part("padding", func() []byte { return o.content[padding():] }),

@@ -43,7 +43,10 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it counts open files
 		{"a join", false, func(o *faultyOrigin) reload.Source { return reload.Join(o.parts()...) }},
 		{"a join of caches", true, func(o *faultyOrigin) reload.Source {
 			parts := o.parts()
-			return reload.Join(reload.Cache(parts[0], filepath.Join(dir, "c")), reload.Cache(parts[1], filepath.Join(dir, "d")), reload.Cache(parts[2], filepath.Join(dir, "e")))
+			for i, part := range parts {
+				parts[i] = reload.Cache(part, filepath.Join(dir, string(rune('c'+i))))
+			}
+			return reload.Join(parts...)
 		}},
 	}
 	outcomes := map[reload.Outcome]int{}
@@ -72,7 +75,7 @@ func TestFaults(t *testing.T) { //nolint:paralleltest // it counts open files
 	if left := openBelow(dir); len(left) > 0 {
 		t.Errorf("files are open: %q", left)
 	}
-	for _, cache := range []string{"a", "b", "c", "d", "e"} {
+	for _, cache := range []string{"a", "b", "c", "d", "e", "f"} {
 		if names := filesIn(t, filepath.Join(dir, cache)); strings.Join(names, " ") != strings.Join(onlyTheKept, " ") {
 			t.Errorf("the cache has %v", names)
 		}

@@ -85,47 +85,52 @@ func (j *joinSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	}
 	for i, source := range j.sources {
 		content, err := source.Fetch(ctx, revisionAt(revisions, i))
-		if !errors.Is(err, ErrNotModified) {
-			return j.fetchOthers(ctx, i, content, err)
+		switch {
+		case err == nil:
+			return j.fetchOthers(ctx, i, content)
+		case !errors.Is(err, ErrNotModified):
+			return nil, errorOf(source, err)
 		}
 	}
 	return nil, ErrNotModified
 }
 
-// fetchOthers fetches what is joined with the newer content of a source, or with
-// the error that it gave.
-func (j *joinSource) fetchOthers(ctx context.Context, newer int, content *Content, err error) (*Content, error) {
-	return j.join(func(i int, source Source) (*Content, error) {
-		if i == newer {
-			return content, err
+// errorOf returns an error that says which source it is of.
+func errorOf(source Source, err error) error { return fmt.Errorf("%s: %w", nameOf(source), err) }
+
+// fetchOthers joins what a source has newer with what the others have.
+func (j *joinSource) fetchOthers(ctx context.Context, newer int, content *Content) (*Content, error) {
+	parts := make(partsBody, len(j.sources))
+	parts[newer] = content
+	return j.join(parts, func(source Source) (*Content, error) {
+		content, err := source.Fetch(ctx, "")
+		if errors.Is(err, ErrNotModified) {
+			err = errors.New("the Source returned ErrNotModified for no revision")
 		}
-		return source.Fetch(ctx, "")
+		return content, err
 	})
 }
 
-// join joins what get returns for each source. If get fails or panics, join closes
-// what it has got.
-func (j *joinSource) join(get func(i int, source Source) (*Content, error)) (_ *Content, err error) {
-	var parts partsBody
+// join joins parts, and what get returns for each source of which there is none
+// yet. If get fails or panics, join closes all that there are.
+func (j *joinSource) join(parts partsBody, get func(Source) (*Content, error)) (_ *Content, err error) {
 	complete := false
 	defer func() {
 		if !complete {
-			parts.Close() //nolint:errcheck // err says more
+			parts.Close()
 		}
 	}()
 	all := new(Content)
 	revisions := make([]string, len(j.sources))
 	for i, source := range j.sources {
-		part, err := get(i, source)
-		switch {
-		case errors.Is(err, ErrNotModified): // without a revision to compare with
-			err = errors.New("the Source returned ErrNotModified for no revision")
-		case err == nil:
-			parts = append(parts, part)
-			err = part.malformed()
+		if parts[i] == nil {
+			if parts[i], err = get(source); err != nil {
+				return nil, errorOf(source, err)
+			}
 		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", nameOf(source), err)
+		part := parts[i]
+		if err := part.malformed(); err != nil {
+			return nil, errorOf(source, err)
 		}
 		part.Source = nameOf(source)
 		revisions[i] = part.Revision
@@ -210,7 +215,7 @@ func (j *joinSource) Wait(ctx context.Context, have string) error {
 		waiting.Go(func() {
 			err := recovered(func() error { return waitFor(ctx, source, revisionAt(revisions, i)) })
 			if err != nil {
-				err = fmt.Errorf("%s: %w", nameOf(source), err)
+				err = errorOf(source, err)
 			}
 			said <- err
 		})
@@ -222,24 +227,26 @@ func (j *joinSource) Wait(ctx context.Context, have string) error {
 type keeperJoin struct{ *joinSource }
 
 // Kept implements Keeper. It returns nil unless each source has kept something.
-func (k *keeperJoin) Kept(ctx context.Context) (_ *Content, checked time.Time, err error) {
-	content, err := k.join(func(i int, source Source) (*Content, error) {
-		part, at, err := source.(Keeper).Kept(ctx)
+func (k *keeperJoin) Kept(ctx context.Context) (*Content, time.Time, error) {
+	var oldest time.Time
+	first := true
+	content, err := k.join(make(partsBody, len(k.sources)), func(source Source) (*Content, error) {
+		part, checked, err := source.(Keeper).Kept(ctx)
 		if err == nil && part == nil {
 			err = errNothingKept
 		}
-		if i == 0 || at.Before(checked) {
-			checked = at
+		if first || checked.Before(oldest) {
+			oldest, first = checked, false
 		}
 		return part, err
 	})
-	if err != nil {
-		checked = time.Time{}
+	switch {
+	case errors.Is(err, errNothingKept):
+		return nil, time.Time{}, nil
+	case err != nil:
+		return nil, time.Time{}, err
 	}
-	if errors.Is(err, errNothingKept) {
-		err = nil
-	}
-	return content, checked, err
+	return content, oldest, nil
 }
 
 var errNothingKept = errors.New("nothing is kept")

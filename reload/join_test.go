@@ -178,6 +178,35 @@ func TestAJoinClosesWhatItFetchedIfAnotherSourceFails(t *testing.T) {
 	}
 }
 
+func TestAJoinClosesTheNewerContentIfTheOthersFail(t *testing.T) {
+	t.Parallel()
+	fakes, last := joinFakes("users")
+	fetches := 0
+	first := named{sourceFunc(func(_ context.Context, have string) (*reload.Content, error) {
+		if fetches++; have == "7" {
+			return nil, reload.ErrNotModified
+		}
+		if fetches > 1 {
+			return nil, errDown
+		}
+		return &reload.Content{Revision: "7", Body: http.NoBody}, nil
+	}), "first"}
+	r, c := joinReloader(reload.Join(first, last), load)
+	succeeds(t, r, c, "users")
+	fakes[0].Fail(errBad)
+	if failure := failsWith(t, r, reload.Fetching); failure.Err.Error() != "a: a: bad row 3" || fetches != 2 {
+		t.Errorf("after %d fetches of the first, which is not needed, the error is %v", fetches, failure)
+	}
+	push(fakes[0].Fake, "newer")
+	if failure := failsWith(t, r, reload.Fetching); failure.Err.Error() != "first: the origin is down" {
+		t.Errorf("the error is %v", failure)
+	}
+	if open := fakes[0].Open(); open != 0 {
+		t.Errorf("%d bodies are open", open)
+	}
+	is(t, c, "users")
+}
+
 func TestPartsAreReadToTheirEnd(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string]int{"the first": 0, "the second": 1} {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
@@ -22,6 +23,10 @@ func TestWrappedWaitersAreAskedWithTheirOwnRevision(t *testing.T) {
 		"a cache": func(fake, _ reload.Source) reload.Source { return reload.Cache(fake, dir+"/1") },
 		"a cache around checks": func(fake, sums reload.Source) reload.Source {
 			return reload.Cache(reload.WithSHA256(fake, sums), dir+"/2")
+		},
+		"a join": func(fake, sums reload.Source) reload.Source {
+			empty := reload.FS(fstest.MapFS{"empty": new(fstest.MapFile)}, "empty")
+			return reload.Join(empty, reload.WithSHA256(fake, sums))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -93,6 +93,16 @@ var faultySources = map[string]struct {
 	"a Close that fails": {"a body that is not read can be closed", changeAfter(func(_ *testing.T, content *reload.Content) {
 		content.Body = &closingWith{ReadCloser: content.Body}
 	})},
+	"a part with a wrong Size": {"the Parts make up the Body", changeAfter(func(_ *testing.T, content *reload.Content) {
+		content.Parts = []*reload.Content{{Size: content.Size + 1, Body: content.Body}}
+	})},
+	"a part without its end": {"the Parts make up the Body", changeAfter(func(_ *testing.T, content *reload.Content) {
+		content.Parts = []*reload.Content{{Size: -1, Body: io.NopCloser(io.LimitReader(content.Body, content.Size-1))}}
+	})},
+	"a Verify beside Parts": {"the Parts make up the Body", changeAfter(func(_ *testing.T, content *reload.Content) {
+		content.Parts = []*reload.Content{{Size: content.Size, Body: content.Body}}
+		content.Verify = func([32]byte) error { return nil }
+	})},
 	"missing content is not modified": {"a Fetch fails while there is no content, and recovers", func(_ *testing.T, s *faultySource) {
 		s.fetch = func(ctx context.Context, have string) (*reload.Content, error) {
 			content, err := s.Fake.Fetch(ctx, have)
