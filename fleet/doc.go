@@ -1,0 +1,15 @@
+// Package fleet publishes content once for every replica of a service, and shows
+// and steers which replica runs what. It keeps content, plan, reports and history
+// in NATS JetStream.
+//
+// Content is immutable: each [Revision] is an object of its own. A [Plan] for each
+// name says which revision the replicas want. Replicas follow it with a [Source]
+// for package reload:
+//
+//	source := fleet.NewSource(conn, "asn", fleet.SourceOptions{ID: hostname})
+//	reloader := reload.New(tables, reload.Cache(source, dir), load, reload.Options{Observe: source.Observe})
+//	go reloader.Run(ctx)
+//
+// A [Publisher] stores and publishes content; a [Controller] steers: canary,
+// promote, rollback, pin, pause.
+package fleet

@@ -1,0 +1,62 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// record adds a change to the history, once: each has a subject of its own, and
+// the server refuses the second message.
+func (s *store) record(ctx context.Context, c Change) error {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := within(ctx)
+	defer cancel()
+	subject := fmt.Sprintf("%s.%s.%d.%d", historySubject, token(s.name), c.Epoch, c.Seq)
+	_, err = s.js.Publish(ctx, subject, text, jetstream.WithExpectStream(historyStream), jetstream.WithExpectLastSequencePerSubject(0))
+	var api *jetstream.APIError
+	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		return nil // it is there
+	}
+	return err
+}
+
+// history returns the changes of a name, the oldest first.
+func (s *store) history(ctx context.Context) (all []Change, err error) {
+	plan, _, err := s.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.record(ctx, plan.Change); err != nil { // who made it may have ended before this
+		return nil, err
+	}
+	consumer, err := s.js.OrderedConsumer(ctx, historyStream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{historySubject + "." + token(s.name) + ".>"}})
+	if err != nil {
+		return nil, err
+	}
+	messages, err := consumer.Messages()
+	if err != nil {
+		return nil, err
+	}
+	defer messages.Stop()
+	for {
+		message, err := messages.Next(jetstream.NextContext(ctx))
+		if err != nil {
+			return all, err
+		}
+		var c Change
+		if err := json.Unmarshal(message.Data(), &c); err != nil {
+			return all, fmt.Errorf("an entry cannot be read: %w", err)
+		}
+		all = append(all, c)
+		if meta, err := message.Metadata(); err != nil || meta.NumPending == 0 {
+			return all, err
+		}
+	}
+}

@@ -1,0 +1,147 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/reload"
+)
+
+// Report is what a replica says of itself after each attempt to reload. One that
+// is silent for SetupOptions.ReportTTL is forgotten.
+type Report struct {
+	ID       string        `json:"id"`
+	At       time.Time     `json:"at"`
+	Revision string        `json:"revision,omitempty"` // that it runs
+	Version  uint64        `json:"version,omitempty"`  // of its container
+	Since    time.Time     `json:"since,omitzero"`     // it runs the revision
+	Load     time.Duration `json:"load,omitempty"`     // nanoseconds that loading it took
+	Epoch    uint64        `json:"epoch,omitempty"`    // of the plan that it follows
+	Seq      uint64        `json:"seq,omitempty"`      // of the plan that it follows
+	Failed   string        `json:"failed,omitempty"`   // the revision that it could not load
+	Error    string        `json:"error,omitempty"`    // of the last attempt, if that failed
+	Held     string        `json:"held,omitempty"`     // what readers hold, if a reload waited for it in vain
+}
+
+// State is a report in a word: "running" for a revision that the plan wants,
+// "waiting" for one that it does not, "failing", or "empty".
+func (r *Report) State(plan *Plan) string {
+	switch {
+	case r.Error != "":
+		return "failing"
+	case r.Revision == "":
+		return "empty"
+	case r.Revision != plan.Wanted(r.ID).ID:
+		return "waiting"
+	}
+	return "running"
+}
+
+// Observe reports an attempt: it is for reload.Options.Observe. It waits for
+// nothing; a report that is lost is followed by another after the next attempt.
+func (s *Source) Observe(e reload.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r := &s.report
+	r.At, r.Version, r.Failed, r.Error, r.Held = e.At.UTC(), e.Version, "", "", ""
+	if s.plan != nil {
+		r.Epoch, r.Seq = s.plan.Epoch, s.plan.Seq
+	}
+	switch e.Outcome {
+	case reload.Loaded:
+		r.Revision, r.Since, r.Load = e.Revision, r.At, e.Load
+	case reload.Unchanged:
+		r.Revision, r.Since = e.Revision, r.At
+	case reload.Failed:
+		r.Failed, r.Error = e.Revision, firstLine(e.Err)
+		var held *poolswap.HeldError
+		if errors.As(e.Err, &held) {
+			r.Held = held.Error()
+		}
+	}
+	text, err := json.Marshal(r)
+	if err != nil {
+		return
+	}
+	s.store.conn.Publish("$KV."+reportsBucket+"."+reportKey(s.store.name, r.ID), text) //nolint:errcheck // see above
+}
+
+func reportKey(name, id string) string { return token(name) + "." + token(id) }
+
+// firstLine leaves out the stack of a panic.
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+// Status is what a fleet is to run, and runs.
+type Status struct {
+	Name     string   `json:"name"`
+	Plan     *Plan    `json:"plan"`
+	Replicas []Report `json:"replicas"` // by id
+}
+
+// status returns the plan and the reports that there are.
+func (s *store) status(ctx context.Context) (*Status, error) {
+	plan, _, err := s.plan(ctx)
+	if err != nil {
+		return nil, err
+	}
+	replicas, err := s.replicas(ctx)
+	return &Status{s.name, plan, replicas}, err
+}
+
+func (s *store) openReports(ctx context.Context) (jetstream.KeyValue, error) {
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reports == nil {
+		reports, err := s.js.KeyValue(ctx, reportsBucket)
+		if err != nil {
+			return nil, notSetUp(err)
+		}
+		s.reports = reports
+	}
+	return s.reports, nil
+}
+
+// replicas returns the reports, by id.
+func (s *store) replicas(ctx context.Context) (all []Report, err error) {
+	ctx, cancel := within(ctx)
+	defer cancel()
+	reports, err := s.openReports(ctx)
+	if err != nil {
+		return nil, err
+	}
+	watcher, err := reports.Watch(ctx, token(s.name)+".*", jetstream.IgnoreDeletes())
+	if err != nil {
+		return nil, err
+	}
+	defer watcher.Stop() //nolint:errcheck // it ends with the connection
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case entry := <-watcher.Updates():
+			if entry == nil {
+				slices.SortFunc(all, func(a, b Report) int { return strings.Compare(a.ID, b.ID) })
+				return all, nil
+			}
+			var r Report
+			if err := json.Unmarshal(entry.Value(), &r); err != nil || reportKey(s.name, r.ID) != entry.Key() {
+				return nil, fmt.Errorf("the report in %s cannot be read: %w", entry.Key(), err)
+			}
+			all = append(all, r)
+		}
+	}
+}

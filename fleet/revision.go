@@ -1,0 +1,51 @@
+package fleet
+
+import (
+	"crypto/ed25519"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Revision describes one content of a name. The content of an ID never changes.
+type Revision struct {
+	ID        string    `json:"id"`
+	Size      int64     `json:"size"`
+	SHA256    string    `json:"sha256"` // 64 hexadecimal digits
+	Created   time.Time `json:"created"`
+	Signature []byte    `json:"signature,omitempty"` // by Ed25519, of what Statement returns
+}
+
+// Statement returns what a signature of the revision signs: that this content
+// belongs to name. It is text, a line for each of name, ID, size, digest and time.
+func (r Revision) Statement(name string) []byte {
+	return fmt.Appendf(nil, "poolswap fleet revision\n%q\n%q\n%d\n%s\n%s\n", name, r.ID, r.Size, r.SHA256, r.Created.UTC().Format(time.RFC3339Nano))
+}
+
+// sign signs the revision.
+func (r *Revision) sign(name string, key ed25519.PrivateKey) {
+	r.Signature = ed25519.Sign(key, r.Statement(name))
+}
+
+// check returns an error for a revision that cannot be, or that none of keys has
+// signed, if there are any.
+func (r Revision) check(name string, keys []ed25519.PublicKey) error {
+	switch digest, err := hex.DecodeString(r.SHA256); {
+	case r.ID == "" || r.Size < 0 || r.Created.IsZero():
+		return errors.New("it lacks an id, a size or a time")
+	case err != nil || len(digest) != 32:
+		return errors.New("its SHA-256 is not 64 hexadecimal digits")
+	case len(keys) == 0:
+		return nil
+	case len(r.Signature) == 0:
+		return errors.New("it is not signed")
+	}
+	statement := r.Statement(name)
+	for _, key := range keys {
+		if ed25519.Verify(key, statement, r.Signature) {
+			return nil
+		}
+	}
+	return errors.New("its signature is by none of the keys")
+}

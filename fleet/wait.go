@@ -1,0 +1,84 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// planWatch is what Wait goes on with from one call to the next. A watcher is
+// made once and kept: the server forgets those of a broken connection late, and
+// many of them would cost it much.
+type planWatch struct {
+	watcher jetstream.KeyWatcher
+	status  chan nats.Status
+}
+
+// Wait implements reload.Waiter: it returns when there is a plan that wants
+// another revision than have, or after a reconnection, when a watcher is blind for
+// some seconds.
+func (s *Source) Wait(ctx context.Context, have string) error {
+	w := &s.watch
+	if w.watcher == nil {
+		if err := s.openWatch(ctx); err != nil {
+			return err
+		}
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			s.closeWatch()
+			return ctx.Err()
+		case _, open := <-w.status:
+			if !open {
+				s.closeWatch()
+				return nats.ErrConnectionClosed
+			}
+			return nil
+		case entry, open := <-w.watcher.Updates():
+			if !open {
+				s.closeWatch()
+				return errors.New("the watcher of plans was closed")
+			}
+			if entry != nil && entry.Operation() == jetstream.KeyValuePut && s.isNews(entry.Value(), have) {
+				return nil
+			}
+		}
+	}
+}
+
+// isNews reports whether a plan that a watcher saw is a reason to fetch. It may be
+// an old one: a watcher that was reset replays.
+func (s *Source) isNews(value []byte, have string) bool {
+	plan, err := decodePlan(value)
+	if err != nil {
+		return true // Fetch says what is wrong
+	}
+	latest := s.latest()
+	if latest != nil && plan.Epoch == latest.Epoch && plan.Seq <= latest.Seq {
+		return false
+	}
+	return latest == nil || plan.Epoch != latest.Epoch || !plan.Paused && plan.Wanted(s.options.ID).ID != have
+}
+
+func (s *Source) openWatch(ctx context.Context) error {
+	short, cancel := within(ctx)
+	defer cancel()
+	if err := s.store.open(short); err != nil {
+		return err
+	}
+	watcher, err := s.store.plans.Watch(ctx, token(s.store.name))
+	if err != nil {
+		return err
+	}
+	s.watch = planWatch{watcher, s.store.conn.StatusChanged(nats.CONNECTED)}
+	return nil
+}
+
+func (s *Source) closeWatch() {
+	s.watch.watcher.Stop() //nolint:errcheck // the connection may have gone
+	s.store.conn.RemoveStatusListener(s.watch.status)
+	s.watch = planWatch{}
+}
