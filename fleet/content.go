@@ -52,6 +52,10 @@ func (s *store) openContent(ctx context.Context, r Revision) (io.ReadCloser, err
 	if err != nil {
 		return nil, err
 	}
+	// A consumer that begins with fewer chunks would wait for the others.
+	if stored := consumer.CachedInfo().NumPending; stored != uint64(info.Chunks) {
+		return nil, fmt.Errorf("the content of revision %q is not whole: %d of %d chunks are stored", r.ID, stored, info.Chunks)
+	}
 	messages, err := consumer.Messages(jetstream.PullMaxMessages(prefetch))
 	if err != nil {
 		return nil, err

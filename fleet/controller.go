@@ -120,6 +120,8 @@ func (c *Controller) Promote(ctx context.Context, why string) (*Plan, error) {
 			return errors.New("there is no canary")
 		case next.Hold != "":
 			return fmt.Errorf("the canary is on hold: %s", next.Hold)
+		case slices.ContainsFunc(replicas, next.failedCanary):
+			return errors.New("a replica of the canary could not load it")
 		case !slices.ContainsFunc(replicas, func(r Report) bool {
 			return r.Revision == next.Canary && slices.Contains(next.CanaryIDs, r.ID)
 		}):
