@@ -71,15 +71,41 @@ type store struct {
 }
 
 // requestTimeout bounds a request of which ctx says nothing.
-const requestTimeout = 10 * time.Second
+const requestTimeout = 5 * time.Second
 
 // within returns ctx with a deadline, which nats.go wants.
 func within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, requestTimeout)
 }
 
-// open opens what was not opened yet.
+// connectTimeout bounds how long a request waits for a connection that is being
+// made or made again. Without a connection nats.go would let it wait to its end.
+const connectTimeout = 2 * time.Second
+
+// connected waits until there is a connection.
+func (s *store) connected(ctx context.Context) error {
+	status := s.conn.StatusChanged(nats.CONNECTED)
+	defer s.conn.RemoveStatusListener(status)
+	if s.conn.IsConnected() {
+		return nil
+	}
+	timer := time.NewTimer(connectTimeout)
+	defer timer.Stop()
+	select {
+	case <-status:
+		return nil
+	case <-timer.C:
+		return errors.New("there is no connection to the server")
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// open waits for a connection and opens what was not opened yet.
 func (s *store) open(ctx context.Context) (err error) {
+	if err := s.connected(ctx); err != nil {
+		return err
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.js == nil {

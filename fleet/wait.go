@@ -31,8 +31,8 @@ func (s *Source) Wait(ctx context.Context, have string) error {
 		case <-ctx.Done():
 			s.closeWatch()
 			return ctx.Err()
-		case _, open := <-w.status:
-			if !open {
+		case status := <-w.status:
+			if status == nats.CLOSED {
 				s.closeWatch()
 				return nats.ErrConnectionClosed
 			}
@@ -73,7 +73,7 @@ func (s *Source) openWatch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.watch = planWatch{watcher, s.store.conn.StatusChanged(nats.CONNECTED)}
+	s.watch = planWatch{watcher, s.store.conn.StatusChanged(nats.CONNECTED, nats.CLOSED)}
 	return nil
 }
 

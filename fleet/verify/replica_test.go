@@ -40,6 +40,14 @@ type replica struct {
 	bad  []string // the revisions that it refused
 }
 
+// loadObject refuses "bad".
+func loadObject(_ context.Context, next, _ *object, content *reload.Content) (err error) {
+	if next.text, err = io.ReadAll(content.Body); err == nil && string(next.text) == "bad" {
+		err = errBad
+	}
+	return err
+}
+
 // newReplica returns a replica of the name "table" that does not run yet.
 func newReplica(t testing.TB, conn *nats.Conn, id string, options fleet.SourceOptions) *replica {
 	t.Helper()
@@ -50,12 +58,7 @@ func newReplica(t testing.TB, conn *nats.Conn, id string, options fleet.SourceOp
 	}
 	pool := poolswap.NewPool(func() *object { return new(object) }, nil)
 	r := &replica{id: id, source: source, objects: poolswap.NewEmptyContainer(pool)}
-	r.Reloader = reload.New(r.objects, source, func(_ context.Context, next, _ *object, content *reload.Content) (err error) {
-		if next.text, err = io.ReadAll(content.Body); err == nil && string(next.text) == "bad" {
-			err = errBad
-		}
-		return err
-	}, reload.Options{Every: time.Second, Logger: quiet, Observe: func(e reload.Event) {
+	r.Reloader = reload.New(r.objects, source, loadObject, reload.Options{Every: time.Second, Logger: quiet, Observe: func(e reload.Event) {
 		source.Observe(e)
 		r.mu.Lock()
 		defer r.mu.Unlock()

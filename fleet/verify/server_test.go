@@ -54,7 +54,7 @@ func (h *host) stop() {
 // dial returns a connection that comes back by itself.
 func (h *host) dial(options ...nats.Option) *nats.Conn {
 	h.t.Helper()
-	all := append([]nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(20 * time.Millisecond), nats.RetryOnFailedConnect(true)}, options...)
+	all := append([]nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(20 * time.Millisecond), nats.RetryOnFailedConnect(true), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}, options...)
 	conn, err := nats.Connect(fmt.Sprintf("nats://127.0.0.1:%d", h.port), all...)
 	if err != nil {
 		h.t.Fatal(err)
