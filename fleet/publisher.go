@@ -77,7 +77,7 @@ func (p *Publisher) storeContent(ctx context.Context, content io.Reader) (Revisi
 	}
 	r.Size, r.SHA256 = int64(info.Size), hex.EncodeToString(sum.Sum(nil)) //nolint:gosec // no object has 2^63 bytes
 	if p.options.Key != nil {
-		r.sign(s.name, p.options.Key)
+		r.Signature = ed25519.Sign(p.options.Key, r.Statement(s.name))
 	}
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -95,7 +95,7 @@ func (p *Publisher) storeContent(ctx context.Context, content io.Reader) (Revisi
 // random part.
 func newID() string {
 	random := make([]byte, 5)
-	rand.Read(random) //nolint:errcheck // it never fails
+	rand.Read(random)
 	return time.Now().UTC().Format("20060102T150405") + "-" + strings.ToLower(base32.StdEncoding.EncodeToString(random))
 }
 

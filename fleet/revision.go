@@ -23,11 +23,6 @@ func (r Revision) Statement(name string) []byte {
 	return fmt.Appendf(nil, "poolswap fleet revision\n%q\n%q\n%d\n%s\n%s\n", name, r.ID, r.Size, r.SHA256, r.Created.UTC().Format(time.RFC3339Nano))
 }
 
-// sign signs the revision.
-func (r *Revision) sign(name string, key ed25519.PrivateKey) {
-	r.Signature = ed25519.Sign(key, r.Statement(name))
-}
-
 // check returns an error for a revision that cannot be, or that none of keys has
 // signed, if there are any.
 func (r Revision) check(name string, keys []ed25519.PublicKey) error {

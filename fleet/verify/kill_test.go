@@ -3,7 +3,6 @@ package verify
 import (
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -50,12 +49,7 @@ type process struct {
 
 func newProcess(t testing.TB) *process {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // for a port that is free
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{host: host{t: t, dir: t.TempDir(), port: listener.Addr().(*net.TCPAddr).Port}}
-	listener.Close()
+	p := &process{host: host{t: t, dir: t.TempDir(), port: freePort(t)}}
 	p.launch()
 	t.Cleanup(p.kill)
 	conn := p.dial()
@@ -74,8 +68,8 @@ func (p *process) launch() {
 }
 
 func (p *process) kill() {
-	p.command.Process.Kill() //nolint:errcheck // it has ended
-	p.command.Wait()         //nolint:errcheck // it was killed
+	p.command.Process.Kill()
+	p.command.Wait()        
 }
 
 // Publications go on while the server is killed again and again. What was

@@ -52,14 +52,19 @@ func (h *host) stop() {
 }
 
 // dial returns a connection that comes back by itself.
-func (h *host) dial(options ...nats.Option) *nats.Conn {
+func (h *host) dial() *nats.Conn {
 	h.t.Helper()
-	all := append([]nats.Option{nats.MaxReconnects(-1), nats.ReconnectWait(20 * time.Millisecond), nats.RetryOnFailedConnect(true), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {})}, options...)
-	conn, err := nats.Connect(fmt.Sprintf("nats://127.0.0.1:%d", h.port), all...)
+	return dial(h.t, fmt.Sprintf("nats://127.0.0.1:%d", h.port))
+}
+
+func dial(t testing.TB, addresses string) *nats.Conn {
+	t.Helper()
+	conn, err := nats.Connect(addresses, nats.MaxReconnects(-1), nats.ReconnectWait(20*time.Millisecond), nats.RetryOnFailedConnect(true),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}))
 	if err != nil {
-		h.t.Fatal(err)
+		t.Fatal(err)
 	}
-	h.t.Cleanup(conn.Close)
+	t.Cleanup(conn.Close)
 	return conn
 }
 
