@@ -69,7 +69,7 @@ func (p *process) launch() {
 
 func (p *process) kill() {
 	p.command.Process.Kill()
-	p.command.Wait()        
+	p.command.Wait()
 }
 
 // Publications go on while the server is killed again and again. What was
