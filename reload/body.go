@@ -34,6 +34,9 @@ func (b *body) Read(p []byte) (n int, err error) {
 	}
 	err = recovered(func() (err error) {
 		n, err = b.inner.Read(p)
+		if n < 0 || n > len(p) {
+			n, err = 0, fmt.Errorf("the Body's Read returned an invalid count, %d for %d bytes", n, len(p))
+		}
 		return err
 	})
 	b.read += int64(n)

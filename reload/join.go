@@ -254,11 +254,11 @@ var errNothingKept = errors.New("nothing is kept")
 // partsBody is the contents that a Join has fetched.
 type partsBody []*Content
 
-// Close closes the Body of each content.
+// Close closes the Body of each content, even if one panics.
 func (p partsBody) Close() (err error) {
 	for _, part := range p {
 		if part != nil && part.Body != nil {
-			err = errors.Join(err, part.Body.Close())
+			err = errors.Join(err, recovered(part.Body.Close))
 		}
 	}
 	return err
