@@ -25,7 +25,8 @@ import (
 //
 // Content is written whole before load sees it, and kept for the next start once
 // it was published; only then what was kept before is deleted. A kept file whose
-// SHA-256 is not the recorded one is not used. dir is made if it is missing; a
+// SHA-256 is not the recorded one is not used, nor one that was kept with other
+// checks or other keys: see [WithEd25519]. dir is made if it is missing; a
 // failure to write there is a failure to fetch. Two processes must not share dir.
 //
 // Cache panics if source is a [Join]: each of its sources has a Cache of its own,
@@ -72,7 +73,7 @@ type kept struct {
 }
 
 // identify returns what tells the content's source from another of the same name,
-// such as the same path with another query. It is salted and cut to four bytes, so
+// such as the same path with another query, or without a signature. It is salted and cut to four bytes, so
 // that it does not give away a key.
 func identify(source Source, salt string) string {
 	sum := sha256.Sum256([]byte(salt + identityOf(source)))
@@ -181,7 +182,7 @@ func (k *kept) of(c *cacheSource) error {
 	case k.Source != c.String():
 		return fmt.Errorf("it is of another source, %s", k.Source)
 	case k.Identity != identify(c.source, salt):
-		return errors.New("it is of a source with another query")
+		return errors.New("it is of a source with another query or other checks")
 	}
 	return nil
 }

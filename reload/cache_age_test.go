@@ -103,7 +103,7 @@ func TestACacheIsOfOneQuery(t *testing.T) {
 	cacheRestarts(t, edition("country"), dir, "country")
 	down = true
 	r, c := start(edition("asn"), dir, reload.Options{})
-	if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), "it is of a source with another query") {
+	if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), "it is of a source with another query or other checks") {
 		t.Error(failure)
 	}
 	is(t, c, "")

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -27,7 +28,7 @@ import (
 // in Join(WithSHA256(a, sums), b).
 func WithSHA256(source, sums Source) Source {
 	refuseJoin(source, "WithSHA256", "Join(WithSHA256(a, sums), b)")
-	return &checkedSource{Source: source, side: sums, verify: func(side []byte, sum [sha256.Size]byte) error {
+	return &checkedSource{Source: source, side: sums, check: "SHA-256", verify: func(side []byte, sum [sha256.Size]byte) error {
 		text, _, _ := strings.Cut(strings.TrimSpace(string(side)), " ")
 		want, err := hex.DecodeString(text)
 		if err != nil || len(want) != sha256.Size {
@@ -58,7 +59,7 @@ func WithEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
 			panic(fmt.Sprintf("reload: WithEd25519 with a key of %d bytes, not %d", len(key), ed25519.PublicKeySize))
 		}
 	}
-	return &checkedSource{Source: source, side: signatures, verify: func(side []byte, sum [sha256.Size]byte) error {
+	return &checkedSource{Source: source, side: signatures, check: "Ed25519 " + keysOf(keys), verify: func(side []byte, sum [sha256.Size]byte) error {
 		signature := side
 		if len(side) != ed25519.SignatureSize {
 			var err error
@@ -75,12 +76,19 @@ func WithEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
 	}}
 }
 
+// keysOf returns a text for keys, whatever their order.
+func keysOf(keys []ed25519.PublicKey) string {
+	sorted := slices.SortedFunc(slices.Values(keys), func(a, b ed25519.PublicKey) int { return bytes.Compare(a, b) })
+	return fmt.Sprintf("%x", sorted)
+}
+
 // checkedSource is a Source with another one beside it that has what content is
 // checked against. Its revisions are those of the content, each joined with a
 // digest of that: content that was wrong may be right when the other changes.
 type checkedSource struct {
 	Source
 	side   Source
+	check  string // what verify trusts
 	verify func(side []byte, sum [sha256.Size]byte) error
 
 	mu       sync.Mutex // guards what follows
@@ -102,7 +110,9 @@ func (c *checkedSource) Wait(ctx context.Context, have string) error {
 	return waitFor(ctx, c.Source, inner)
 }
 
-func (c *checkedSource) identity() string { return identityOf(c.Source) }
+// identity tells c from a source with another check, or with other keys: a Cache
+// may not use what those verified.
+func (c *checkedSource) identity() string { return identityOf(c.Source) + joint + c.check }
 
 func (c *checkedSource) bound(maxBytes int64) { bound(c.Source, maxBytes) }
 
