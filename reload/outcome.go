@@ -55,7 +55,11 @@ func (r *Reloader) record(e *Event) {
 		r.recordFailure(e)
 	case StillRefused:
 		s.Refused = r.have
+		if s.Version == 0 {
+			r.vain++
+		}
 	default:
+		r.vain = 0
 		s.Failures, s.Refused, s.Stale = 0, "", e.Stale
 		if e.Stale == nil {
 			s.Checked = e.At
@@ -72,6 +76,7 @@ func (r *Reloader) record(e *Event) {
 // recordFailure writes a failure into the status. The caller has mu.
 func (r *Reloader) recordFailure(e *Event) {
 	s := &r.status
+	r.vain++
 	s.Failures++
 	s.TotalFailures++
 	s.Err, s.Failed = e.Err, e.At

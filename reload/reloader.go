@@ -36,7 +36,8 @@ type Reloader struct {
 
 	mu     sync.Mutex
 	status Status
-	calm   bool   // see statusAndCalm
+	calm   bool   // see forSchedule
+	vain   int    // the same: failures, and what was still refused while nothing was loaded
 	begun  uint64 // attempts
 	recent []Event
 }

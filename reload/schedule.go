@@ -12,7 +12,7 @@ const firstRetry = time.Second
 // pause returns how long Run waits for the next attempt, and whether the source
 // asked for it: then a hint does not end it.
 func (r *Reloader) pause() (pause time.Duration, asked bool) {
-	s, calm := r.statusAndCalm()
+	s, calm, vain := r.forSchedule()
 	if calm && (s.Failures == 0 || s.Version != 0) {
 		return r.poll(), false
 	}
@@ -24,12 +24,15 @@ func (r *Reloader) pause() (pause time.Duration, asked bool) {
 		first = min(first, firstRetry)
 	}
 	ceiling := first
-	for range s.Failures - 1 {
+	for range vain - 1 {
 		if ceiling >= r.options.MaxBackoff/2 {
 			ceiling = r.options.MaxBackoff
 			break
 		}
 		ceiling *= 2
+	}
+	if calm { // what there is was refused: as often as while all is well, in the end
+		return jitter(first/10, min(ceiling, r.options.Every)), false
 	}
 	after := min(retryAfter(s.Err), maxRetryAfter)
 	return max(jitter(first/10, ceiling), after), after > 0
@@ -40,13 +43,13 @@ func (r *Reloader) poll() time.Duration {
 	return jitter(r.options.Every*9/10, r.options.Every*11/10)
 }
 
-// statusAndCalm returns the Status, and whether the last attempt is no reason for
-// another pause than Every: it succeeded, or refused content, which is not fetched
-// again.
-func (r *Reloader) statusAndCalm() (Status, bool) {
+// forSchedule returns the Status, whether the last attempt is no reason for
+// another pause than Every, since it succeeded, or refused content, which is not
+// fetched again, and how many attempts in a row were in vain.
+func (r *Reloader) forSchedule() (s Status, calm bool, vain int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.status, r.calm
+	return r.status, r.calm, r.vain
 }
 
 // maxRetryAfter bounds how long a source may ask to be left alone.
