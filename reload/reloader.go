@@ -168,6 +168,7 @@ func (r *Reloader) Run(ctx context.Context) error {
 	helpers.Go(func() {
 		_, err := r.wait(ctx, math.MaxUint64) // no version is above: it ends with ctx or the container
 		over <- err
+		cancel() // an attempt of this Run is in vain now
 	})
 	hints := make(chan struct{})
 	if waiter, ok := r.source.(Waiter); ok {
