@@ -43,7 +43,7 @@ type cacheSource struct {
 	mu    sync.Mutex     // guards what follows, and that what is in use is not swept
 	max   int64          // the largest Options.MaxBytes of its Reloaders, 0 for none
 	inUse map[string]int // files of attempts that run
-	last  string         // the revision that is kept
+	last  kept           // what is kept, zero if that is not known yet
 }
 
 // bound implements bounded: what is refused for its size need not be spooled.
@@ -127,14 +127,17 @@ func (c *cacheSource) Kept(context.Context) (*Content, time.Time, error) {
 	if file == nil {
 		return nil, time.Time{}, err
 	}
-	c.setLast(last.Revision)
+	c.found(last)
 	return last.content(file), last.checked, nil
 }
 
-func (c *cacheSource) setLast(revision string) {
+// found notes what is kept, unless another attempt has replaced it by now.
+func (c *cacheSource) found(last kept) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.last = revision
+	if c.last == (kept{}) {
+		c.last = last
+	}
 }
 
 // confirm notes for the next start that a revision is the newest, if it is what is
@@ -142,7 +145,7 @@ func (c *cacheSource) setLast(revision string) {
 func (c *cacheSource) confirm(revision string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if revision != "" && revision == c.last {
+	if revision != "" && revision == c.last.Revision {
 		os.Chtimes(filepath.Join(c.dir, keptName), time.Time{}, time.Now()) //nolint:errcheck // Age will be too large
 	}
 }

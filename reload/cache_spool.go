@@ -104,16 +104,26 @@ func (c *cacheSource) keep(last *kept) error {
 	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return err
 	}
-	if err := os.Rename(part.Name(), filepath.Join(c.dir, keptName)); err != nil {
+	if err := c.record(part.Name(), *last); err != nil {
 		return err
 	}
-	c.setLast(last.Revision)
 	dir, err := os.Open(c.dir)
 	if err != nil {
 		return err
 	}
 	dir.Sync() //nolint:errcheck // not every file system can, and none needs more than it can
 	return dir.Close()
+}
+
+// record makes a file the record of last.
+func (c *cacheSource) record(file string, last kept) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := os.Rename(file, filepath.Join(c.dir, keptName)); err != nil {
+		return err
+	}
+	c.last = last
+	return nil
 }
 
 // sweep removes what dir does not keep, now that name is not in use any more:
@@ -125,8 +135,9 @@ func (c *cacheSource) sweep(name string) {
 	if c.inUse[name]--; c.inUse[name] == 0 {
 		delete(c.inUse, name)
 	}
-	var last kept
+	last := c.last // if the record cannot be read for a moment
 	if text, err := os.ReadFile(filepath.Join(c.dir, keptName)); err == nil {
+		last = kept{}
 		json.Unmarshal(text, &last) //nolint:errcheck // then nothing is kept
 	}
 	entries, _ := os.ReadDir(c.dir) // what cannot be removed now is removed another time
