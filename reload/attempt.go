@@ -94,8 +94,7 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 	if e.ended {
 		return false
 	}
-	var failure *Error
-	if !errors.As(e.Err, &failure) || failure.Refused || e.Revision == "" { // another failure says nothing about it
+	if e.Outcome != Failed || e.bad { // another failure says nothing about it
 		r.keeper = nil
 	}
 	if e.Outcome == Loaded {
@@ -264,7 +263,7 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 
 // refused settles an attempt whose content is bad.
 func (r *Reloader) refused(e Event, stage Stage, err error) Event {
-	r.have = e.Revision
+	r.have, e.bad = e.Revision, true
 	e = r.failed(e, stage, err, e.Revision != "")
 	r.refusal = nil
 	if e.Revision != r.status.Revision { // Accept may refuse what is loaded, and that stays

@@ -35,6 +35,7 @@ type Event struct {
 	Err      error         // an *Error, if Outcome is Failed or StillRefused
 
 	ended bool // it failed, and its ctx had ended
+	bad   bool // it failed for its content, which is refused if it has a revision
 }
 
 // Status is what a [Reloader] knows of itself.
