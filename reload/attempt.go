@@ -90,15 +90,12 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 		r.keeper = nil
 		return false
 	}
-	e := r.load(ctx, Event{Fetch: time.Since(began)}, content, errNotAsked)
+	e := r.load(ctx, Event{Fetch: time.Since(began), checked: checked}, content, errNotAsked)
 	if e.ended {
 		return false
 	}
 	if e.Outcome != Failed || e.bad { // another failure says nothing about it
 		r.keeper = nil
-	}
-	if e.Outcome == Loaded {
-		r.setChecked(checked)
 	}
 	r.tell(ctx, &e)
 	return e.Outcome == Loaded
@@ -218,6 +215,10 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	defer r.mu.Unlock()
 	s := &r.status
 	s.Revision, s.Version, s.Loaded, s.Modified = a.content.Revision, version, time.Now(), a.content.Modified
+	s.Checked = s.Loaded
+	if e.Stale != nil && e.checked.Before(s.Loaded) { // a later time is of a clock that was wrong
+		s.Checked = e.checked
+	}
 	s.Size, s.Fetch, s.Load, s.Stale = e.Size, e.Fetch, e.Load, e.Stale
 	s.Swaps++
 	return e

@@ -96,10 +96,3 @@ func (r *Reloader) recordFailure(e *Event) {
 		s.Stale = e.Err
 	}
 }
-
-// setChecked notes when what is loaded was last known to be the newest.
-func (r *Reloader) setChecked(at time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.status.Checked = at
-}

@@ -36,6 +36,8 @@ type Event struct {
 
 	ended bool // it failed, and its ctx had ended
 	bad   bool // it failed for its content, which is refused if it has a revision
+
+	checked time.Time // when what was kept was last known to be the newest
 }
 
 // Status is what a [Reloader] knows of itself.
@@ -66,7 +68,7 @@ func (s Status) Age() time.Duration {
 	if s.Version == 0 {
 		return 0
 	}
-	return time.Since(s.Checked)
+	return max(0, time.Since(s.Checked)) // a clock can go back
 }
 
 // State is the status in a word: "empty" before the first attempt, "failing" if
