@@ -60,6 +60,9 @@ func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 	if !e.ended {
 		r.served = served{number, err}
 	}
+	if accept != nil { // it answers for what it was asked, not for what was kept
+		return e.Err
+	}
 	return err
 }
 

@@ -89,7 +89,7 @@ func (r *Reloader) recordFailure(e *Event) {
 		if e.Revision == s.Revision {        // Accept refused what is loaded
 			s.Refused = ""
 		}
-	case e.Revision != "":
+	case e.Revision != "" && e.Revision != s.Refused: // Accept may fail to load that
 		s.Refused = "" // there is something newer than what was refused
 	}
 	if s.Stale != nil {
