@@ -117,9 +117,10 @@ func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
 	})
 	e.Fetch = time.Since(began)
 	if err != nil {
-		if errors.Is(err, ErrNotModified) {
+		if errors.Is(err, ErrNotModified) && have != "" {
 			return r.notModified(e)
 		}
+		err = notFirst(err)
 		e.ended = ctx.Err() != nil
 		if r.notKept != nil {
 			err = fmt.Errorf("%w; %w", err, r.notKept)
@@ -131,6 +132,15 @@ func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
 	}
 	content.Accepted = accept != nil && content.Revision == *accept
 	return r.load(ctx, e, content, nil)
+}
+
+// notFirst returns the error of a Fetch without a revision, to which a Source
+// cannot say that there is nothing newer.
+func notFirst(err error) error {
+	if errors.Is(err, ErrNotModified) {
+		return errors.New("the Source returned ErrNotModified for no revision")
+	}
+	return err
 }
 
 // notModified settles an attempt that found nothing newer than what is loaded, or
@@ -146,10 +156,7 @@ func (r *Reloader) notModified(e Event) Event {
 // load loads and publishes content. stale is why there may be something newer.
 func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale error) Event {
 	e.Revision, e.Stale = content.Revision, stale
-	if err := content.malformed(); err != nil {
-		if content.Body != nil {
-			recovered(content.Body.Close) //nolint:errcheck // err says more
-		}
+	if err := content.closeMalformed(); err != nil {
 		return r.failed(e, Fetching, err, false)
 	}
 	content.Source = r.name

@@ -117,6 +117,15 @@ func (b *bodies) end() error {
 	return b.outer.Close()
 }
 
+// closeMalformed returns what malformed does, and then closes the Body, if any.
+func (c *Content) closeMalformed() error {
+	err := c.malformed()
+	if err != nil && c != nil && c.Body != nil {
+		recovered(c.Body.Close) //nolint:errcheck // err says more
+	}
+	return err
+}
+
 // malformed returns what a Source did wrong when it made a content, or nil.
 func (c *Content) malformed() error {
 	switch {

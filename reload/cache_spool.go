@@ -17,6 +17,9 @@ import (
 // spool writes content to dir and returns it as a file. It returns content that
 // is announced to be too large as it is, for the Reloader to refuse it.
 func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
+	if err := content.closeMalformed(); err != nil {
+		return nil, err
+	}
 	maxBytes := c.maxBytes()
 	if content.Size > maxBytes {
 		return content, nil

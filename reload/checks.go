@@ -132,6 +132,9 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if err != nil {
 		return nil, err
 	}
+	if err := content.closeMalformed(); err != nil {
+		return nil, err
+	}
 	if content.Revision != "" { // what has none is fetched each time
 		content.Revision += joint + digest
 	}
@@ -175,6 +178,9 @@ func (c *checkedSource) fetchSide(ctx context.Context) ([]byte, error) {
 	content, err := c.side.Fetch(ctx, c.revision)
 	if errors.Is(err, ErrNotModified) {
 		return c.content, nil
+	}
+	if err == nil {
+		err = content.closeMalformed()
 	}
 	if err != nil {
 		return nil, err

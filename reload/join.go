@@ -104,10 +104,7 @@ func (j *joinSource) fetchOthers(ctx context.Context, newer int, content *Conten
 	parts[newer] = content
 	return j.join(parts, func(source Source) (*Content, error) {
 		content, err := source.Fetch(ctx, "")
-		if errors.Is(err, ErrNotModified) {
-			err = errors.New("the Source returned ErrNotModified for no revision")
-		}
-		return content, err
+		return content, notFirst(err)
 	})
 }
 
