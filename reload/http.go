@@ -138,10 +138,8 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	if err != nil {
 		return nil, withoutSecrets(causeOf(ctx, err), secretsOf(h.url, prepared, request))
 	}
-	if response.Request != nil {
-		request = response.Request // after redirects
-	}
-	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, stall: h.options.StallTimeout, secrets: secretsOf(h.url, prepared, request)}
+	secrets := secretsOf(h.url, prepared, request, response.Request) // the last after redirects
+	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, stall: h.options.StallTimeout, secrets: secrets}
 	body.timer = time.AfterFunc(body.stall, body.stalled)
 	body.timer.Stop() // until Read
 	switch {
@@ -163,7 +161,7 @@ func (h *httpSource) prepare(request *http.Request) (prepared http.Header, err e
 		return nil, nil
 	}
 	before := request.Header.Clone()
-	err = h.options.Prepare(request)
+	err = recovered(func() error { return h.options.Prepare(request) })
 	request.Header.Del("If-None-Match")
 	request.Header.Del("If-Modified-Since")
 	return changedHeaders(before, request.Header), err

@@ -58,36 +58,68 @@ func redact(text string, secrets []string) string {
 }
 
 // secretsOf returns what must not be shown of the source's URL, of the headers of
-// Prepare and of a request, which Prepare may have changed or which a redirect
-// led to: queries, user information, those headers, and credentials, which a
-// cookie jar may have. The longest come first, since one may be a part of
+// Prepare, and of requests and those before them, which Prepare may have changed
+// or which redirects led to. The longest come first, since one may be a part of
 // another.
-func secretsOf(address *url.URL, prepared http.Header, request *http.Request) (all []string) {
-	for _, u := range []*url.URL{address, request.URL} {
-		all = append(all, u.RawQuery)
-		for _, part := range strings.Split(u.RawQuery, "&") {
-			_, value, _ := strings.Cut(part, "=")
-			all = append(all, part, value)
-		}
-		for _, values := range u.Query() {
-			all = append(all, values...)
-		}
-		if u.User != nil {
-			password, _ := u.User.Password()
-			all = append(all, u.User.String(), u.User.Username(), password)
+func secretsOf(address *url.URL, prepared http.Header, requests ...*http.Request) (all []string) {
+	all = secretsOfURL(address)
+	for _, request := range requests {
+		for request != nil {
+			all = append(all, secretsOfURL(request.URL)...)
+			all = append(all, credentialsOf(request)...)
+			if request.Response == nil {
+				break
+			}
+			request = request.Response.Request // that was redirected
 		}
 	}
-	values := slices.Concat(request.Header["Authorization"], request.Header["Proxy-Authorization"], request.Header["Cookie"])
-	for _, more := range prepared {
-		values = append(values, more...)
-	}
-	for _, value := range values {
-		_, credential, _ := strings.Cut(value, " ")
-		all = append(all, value, credential)
+	for _, values := range prepared {
+		all = append(all, secretsOfHeader(values)...)
 	}
 	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < 4 }) // "1" is in every text
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(all)
+}
+
+// secretsOfURL returns the query and the user information of a URL, and their
+// parts.
+func secretsOfURL(u *url.URL) (all []string) {
+	all = append(all, u.RawQuery)
+	for _, part := range strings.Split(u.RawQuery, "&") {
+		_, value, _ := strings.Cut(part, "=")
+		all = append(all, part, value)
+	}
+	for _, values := range u.Query() {
+		all = append(all, values...)
+	}
+	if u.User != nil {
+		password, _ := u.User.Password()
+		all = append(all, u.User.String(), u.User.Username(), password)
+	}
+	return all
+}
+
+// credentialsOf returns the credentials of a request, which a cookie jar may have
+// added.
+func credentialsOf(request *http.Request) (all []string) {
+	for _, name := range []string{"Authorization", "Proxy-Authorization", "Cookie"} {
+		all = append(all, secretsOfHeader(request.Header[name])...)
+	}
+	for _, cookie := range request.Cookies() {
+		all = append(all, cookie.Value)
+	}
+	_, password, _ := request.BasicAuth()
+	return append(all, password)
+}
+
+// secretsOfHeader returns the values of a header, with and without their first
+// words, such as Bearer.
+func secretsOfHeader(values []string) (all []string) {
+	for _, value := range values {
+		_, credential, _ := strings.Cut(value, " ")
+		all = append(all, value, credential)
+	}
+	return all
 }
 
 // changedHeaders returns the headers that are not in before, or not the same.
