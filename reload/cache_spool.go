@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,15 +37,16 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 		return nil, err
 	}
 	last := kept{Source: c.String(), Identity: identify(c.source, newSalt()), Revision: content.Revision, Modified: content.Modified}
-	if err := last.write(part, content, maxBytes); err != nil {
-		part.Close()
+	// It is closed before it is renamed, which Windows asks for.
+	if err := cmp.Or(last.write(part, content, maxBytes), part.Close()); err != nil {
 		os.Remove(part.Name())
 		return nil, err
 	}
-	if err := c.name(part, last.fileName()); err != nil {
+	file, err := c.name(part.Name(), last.fileName())
+	if err != nil {
 		return nil, err
 	}
-	spooled := last.content(part)
+	spooled := last.content(file)
 	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
 	spooled.Verify = content.Verify
 	spooled.Published = func() error {
@@ -78,18 +80,19 @@ func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error
 	return nil
 }
 
-// name gives part its name for as long as its content is in use.
-func (c *cacheSource) name(part *os.File, name string) error {
+// name gives part its name for as long as its content is in use, and opens it.
+func (c *cacheSource) name(part, name string) (*os.File, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	err := os.Rename(part.Name(), filepath.Join(c.dir, name))
-	if err != nil {
-		part.Close()
-		os.Remove(part.Name())
-		return err
+	if err := os.Rename(part, filepath.Join(c.dir, name)); err != nil {
+		os.Remove(part)
+		return nil, err
 	}
-	c.inUse[name]++
-	return nil
+	file, err := os.Open(filepath.Join(c.dir, name))
+	if err == nil {
+		c.inUse[name]++
+	}
+	return file, err
 }
 
 // keep records that dir holds last for the next start.
