@@ -55,6 +55,9 @@ func (r *Reloader) record(e *Event) {
 		r.recordFailure(e)
 	case StillRefused:
 		s.Refused = r.have
+		if s.Err != e.Err { //nolint:errorlint // the very refusal: a failure since then is over
+			s.Err, s.Failed = e.Err, e.At
+		}
 		if s.Version == 0 {
 			r.vain++
 		}

@@ -55,7 +55,7 @@ type Status struct {
 	Checked  time.Time // when what is loaded was last known to be the newest
 	Failures int       // failed attempts since then
 	Refused  string    // the newest revision that is known, if its content was refused
-	Err      error     // of the last failed attempt, even if attempts succeeded since
+	Err      error     // of the last failed attempt, even if attempts succeeded since, or the refusal that lasts
 	Failed   time.Time // when that was
 	Next     time.Time // when Run tries again, zero while it does not run
 
