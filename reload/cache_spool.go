@@ -38,7 +38,8 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 	}
 	last := kept{Source: c.String(), Identity: identify(c.source, newSalt()), Revision: content.Revision, Modified: content.Modified}
 	// It is closed before it is renamed, which Windows asks for.
-	if err := cmp.Or(last.write(part, content, maxBytes), part.Close()); err != nil {
+	written := recovered(func() error { return last.write(part, content, maxBytes) })
+	if err := cmp.Or(written, part.Close()); err != nil {
 		os.Remove(part.Name())
 		return nil, err
 	}
