@@ -31,7 +31,7 @@ func TestTheAgeIsKnownWhenPublishedContentIs(t *testing.T) {
 			t.Parallel()
 			var r *reload.Reloader
 			closed := false
-			source := hostileKeeper{kept, closing(func() error {
+			source := keeperOf{kept, closing(func() error {
 				if s := r.Status(); s.Version != 1 || s.Age() > time.Hour {
 					t.Errorf("the age of version %d is %v", s.Version, s.Age())
 				}
@@ -48,27 +48,27 @@ func TestTheAgeIsKnownWhenPublishedContentIs(t *testing.T) {
 	}
 }
 
-// hostileKeeper keeps content, or fetches it, and tells when it is closed.
-type hostileKeeper struct {
+// keeperOf keeps content, or fetches it, and tells when it is closed.
+type keeperOf struct {
 	keeps bool
 	io.Closer
 }
 
-func (k hostileKeeper) content() *reload.Content {
+func (k keeperOf) content() *reload.Content {
 	return &reload.Content{Revision: "1", Size: -1, Body: struct {
 		io.Reader
 		io.Closer
 	}{strings.NewReader("good"), k.Closer}}
 }
 
-func (k hostileKeeper) Fetch(_ context.Context, have string) (*reload.Content, error) {
+func (k keeperOf) Fetch(_ context.Context, have string) (*reload.Content, error) {
 	if have == "1" {
 		return nil, reload.ErrNotModified
 	}
 	return k.content(), nil
 }
 
-func (k hostileKeeper) Kept(context.Context) (*reload.Content, time.Time, error) {
+func (k keeperOf) Kept(context.Context) (*reload.Content, time.Time, error) {
 	if !k.keeps {
 		return nil, time.Time{}, nil
 	}
