@@ -53,6 +53,10 @@ func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 		}
 	}
 	r.tell(ctx, &e)
+	select {
+	case r.tried <- struct{}{}:
+	default:
+	}
 	err := e.Err
 	if kept {
 		err = nil

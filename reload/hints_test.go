@@ -81,3 +81,29 @@ func TestAHintDoesNotEndWhatTheSourceAskedFor(t *testing.T) {
 		is(t, c, "content")
 	})
 }
+
+// An attempt of another caller that succeeds ends what the source asked for.
+func TestASuccessEndsWhatTheSourceAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		fake := new(reloadtest.Fake)
+		fake.Fail(askLater{errDown}) // for five hours
+		r := reload.New(c, fake, load, reload.Options{Every: time.Hour, Logger: quiet})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(ctx) }()
+		time.Sleep(time.Minute)
+		push(fake, "by hand")
+		succeeds(t, r, c, "by hand")
+		synctest.Wait()
+		if next := time.Until(r.Status().Next); next > 66*time.Minute {
+			t.Errorf("the next attempt is in %v", next)
+		}
+		push(fake, "by a hint")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is(t, c, "by a hint")
+		cancel()
+		<-ended
+	})
+}

@@ -25,6 +25,7 @@ type Reloader struct {
 	wait    func(ctx context.Context, after uint64) (uint64, error)
 
 	turn    chan struct{} // full while an attempt runs
+	tried   chan struct{} // full once an attempt has ended, for Run
 	served  served        // who has the turn owns it
 	keeper  Keeper        // nil, or what is asked before the source is asked for the first time
 	notKept error         // why keeper had nothing, until something is loaded
@@ -73,6 +74,7 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 		version: c.Version,
 		wait:    c.Wait,
 		turn:    make(chan struct{}, 1),
+		tried:   make(chan struct{}, 1),
 	}
 	r.status.Source = r.name
 	r.keeper, _ = source.(Keeper)
@@ -178,16 +180,34 @@ func (r *Reloader) Run(ctx context.Context) error {
 	defer timer.Stop()
 	for {
 		r.Reload(ctx) //nolint:errcheck // the attempt has told of it
+		if err := r.rest(timer, hints, over); err != nil {
+			return err
+		}
+	}
+}
+
+// rest waits until it is time for Run's next attempt, or returns why Run is over.
+// An attempt of another caller meanwhile begins the wait anew: its outcome may
+// ask for another pause.
+func (r *Reloader) rest(timer *time.Timer, hints <-chan struct{}, over <-chan error) error {
+	for {
+		select { // what it tells of, the pause takes into account
+		case <-r.tried:
+		default:
+		}
 		pause, asked := r.pause()
-		hints := hints
+		allowed := hints
 		if asked {
-			hints = nil
+			allowed = nil
 		}
 		r.announce(time.Now().Add(pause))
 		timer.Reset(pause)
 		select {
 		case <-timer.C:
-		case <-hints:
+			return nil
+		case <-allowed:
+			return nil
+		case <-r.tried:
 		case err := <-over:
 			return err
 		}
