@@ -16,11 +16,7 @@ import (
 // A refusal is over when the source has what is loaded again, by its bytes.
 func TestContentThatIsRestoredUnderANewRevisionEndsARefusal(t *testing.T) {
 	t.Parallel()
-	r, c, fake := faked(reload.Options{})
-	push(fake, "good")
-	succeeds(t, r, c, "good")
-	push(fake, "bad")
-	failsWith(t, r, reload.Loading)
+	r, c, fake := refusing(t)
 	push(fake, "good")
 	succeeds(t, r, c, "good") // unchanged
 	succeeds(t, r, c, "good") // not modified

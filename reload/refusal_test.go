@@ -43,13 +43,21 @@ func TestAFailureAfterARefusalIsBackedOff(t *testing.T) {
 	})
 }
 
-func TestWhatFailsAfterARefusalIsNotRefused(t *testing.T) {
-	t.Parallel()
+// refusing returns a Reloader that has loaded "good" and refused "bad", its
+// container, and its source.
+func refusing(t *testing.T) (*reload.Reloader, *texts, *reloadtest.Fake) {
+	t.Helper()
 	r, c, fake := faked(reload.Options{})
 	push(fake, "good")
 	succeeds(t, r, c, "good")
 	push(fake, "bad")
 	failsWith(t, r, reload.Loading)
+	return r, c, fake
+}
+
+func TestWhatFailsAfterARefusalIsNotRefused(t *testing.T) {
+	t.Parallel()
+	r, _, fake := refusing(t)
 	push(fake, "newer content")
 	fake.Truncate(3, nil)
 	failsWith(t, r, reload.Reading)

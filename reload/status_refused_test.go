@@ -12,11 +12,7 @@ import (
 // that which is wrong, not the failure in between.
 func TestWhatIsStillRefusedIsWhatIsWrong(t *testing.T) {
 	t.Parallel()
-	r, c, fake := faked(reload.Options{})
-	push(fake, "good")
-	succeeds(t, r, c, "good")
-	push(fake, "bad")
-	failsWith(t, r, reload.Loading)
+	r, _, fake := refusing(t)
 	refused := headlineOf(t, r)
 	fake.Fail(errors.New("connection lost"))
 	failsWith(t, r, reload.Fetching)
