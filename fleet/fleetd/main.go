@@ -57,6 +57,7 @@ var commands = map[string]command{
 	"pause":    {"NAME", "let every replica stay with what it runs", pause},
 	"resume":   {"NAME", "end a pause", resume},
 	"verify":   {"NAME", "read every stored revision and check its bytes", verify},
+	"password": {"ID", "print the password of the user replica/ID, who writes the reports of that replica alone", userOf},
 	"retain":   {"NAME", "delete old content", retain},
 }
 

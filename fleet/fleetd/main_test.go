@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,13 @@ func (in *instance) replica(id, user string) *poolswap.Container[object, *object
 	if err != nil {
 		in.t.Fatal(err)
 	}
+	in.t.Cleanup(conn.Close)
+	return in.replicaOf(id, conn)
+}
+
+// replicaOf starts a replica with a connection.
+func (in *instance) replicaOf(id string, conn *nats.Conn) *poolswap.Container[object, *object] {
+	in.t.Helper()
 	source, err := fleet.NewSource(conn, "table", fleet.SourceOptions{ID: id})
 	if err != nil {
 		in.t.Fatal(err)
@@ -114,7 +122,6 @@ func (in *instance) replica(id, user string) *poolswap.Container[object, *object
 	in.t.Cleanup(func() {
 		cancel()
 		<-ended
-		conn.Close()
 	})
 	return objects
 }
@@ -189,8 +196,16 @@ func TestAFleetIsPublishedToAndSteered(t *testing.T) {
 	}
 }
 
-// awaitStatus waits until the status is right.
-func (in *instance) awaitStatus(right func(*fleet.Status) bool) {
+// awaitReport waits until a replica reports, and returns the status.
+func (in *instance) awaitReport(id string) string {
+	in.t.Helper()
+	return in.awaitStatus(func(s *fleet.Status) bool {
+		return slices.ContainsFunc(s.Replicas, func(r fleet.Report) bool { return r.ID == id })
+	})
+}
+
+// awaitStatus waits until the status is right, and returns it as JSON.
+func (in *instance) awaitStatus(right func(*fleet.Status) bool) string {
 	in.t.Helper()
 	out := ""
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
@@ -200,10 +215,11 @@ func (in *instance) awaitStatus(right func(*fleet.Status) bool) {
 			in.t.Fatal(err)
 		}
 		if right(s) {
-			return
+			return out
 		}
 	}
 	in.t.Fatalf("the status stays %s", out)
+	return ""
 }
 
 func TestUsersHaveTheRightsThatTheyNeedAndNoOthers(t *testing.T) {

@@ -65,7 +65,7 @@ func start(address, dir, cert, key string) (*server.Server, *users, error) {
 		return nil, nil, err
 	}
 	options := &server.Options{
-		ServerName: "fleetd", Host: host, Port: port, Users: users.permissions(), NoSigs: true, NoLog: true,
+		ServerName: "fleetd", Host: host, Port: port, CustomClientAuthentication: users, NoSigs: true, NoLog: true,
 		// A publication is acknowledged once it is on the disk.
 		JetStream: true, StoreDir: filepath.Join(dir, "jetstream"), SyncAlways: true,
 	}

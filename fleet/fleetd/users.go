@@ -1,19 +1,31 @@
 package main
 
 import (
+	"context"
+	"crypto/hmac"
 	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/poolswap/poolswap/fleet"
 )
 
 // account is a user of the server, with its password in a file.
 type account struct{ name, password, file string }
 
-// users are the three users of a server: what a replica, a publisher and an
-// administrator may do.
+// users are the users of a server: what a replica, a publisher and an
+// administrator may do. Besides, a replica can have a user of its own, whose name
+// is replicaPrefix and its id, and whose password the one of replicas yields.
 type users struct{ replica, publisher, admin account }
+
+const replicaPrefix = "replica/"
 
 func (u *users) all() []account { return []account{u.replica, u.publisher, u.admin} }
 
@@ -34,38 +46,51 @@ func usersIn(dir string) (*users, error) {
 // newPassword returns a random password.
 func newPassword() string { return rand.Text() }
 
-// Subjects of JetStream's interface that reading a stream takes.
-func reading(stream string) []string {
-	return []string{
-		"$JS.API.STREAM.INFO." + stream, "$JS.API.DIRECT.GET." + stream, "$JS.API.DIRECT.GET." + stream + ".>", "$JS.API.STREAM.MSG.GET." + stream,
-		"$JS.API.CONSUMER.CREATE." + stream, "$JS.API.CONSUMER.CREATE." + stream + ".>", "$JS.API.CONSUMER.INFO." + stream + ".*",
-		"$JS.API.CONSUMER.MSG.NEXT." + stream + ".*", "$JS.API.CONSUMER.DELETE." + stream + ".*", "$JS.ACK." + stream + ".>", "$JS.FC." + stream + ".>",
-	}
+// replicaPassword returns the password of the user of one replica.
+func replicaPassword(replicas, id string) string {
+	sum := hmac.New(sha256.New, []byte(replicas))
+	sum.Write([]byte("poolswap replica " + id))
+	return base64.RawURLEncoding.EncodeToString(sum.Sum(nil))
 }
 
-// The streams of a fleet.
-const (
-	plans   = "KV_poolswap-plans"
-	reports = "KV_poolswap-reports"
-	content = "OBJ_poolswap-content"
-	changes = "poolswap-history"
-)
-
-// permissions returns the users as the server takes them.
-//
-// A replica reads plans and content and writes reports. A publisher also stores
-// content, changes plans, reads reports and history and deletes content: that is
-// all that steering takes. An administrator may also change the settings.
-func (u *users) permissions() []*server.User {
-	read := append(append([]string{"$JS.API.INFO"}, reading(plans)...), reading(content)...)
-	replica := append([]string{"$KV.poolswap-reports.>"}, read...)
-	publisher := append([]string{"$KV.poolswap-plans.>", "$O.poolswap-content.>", "$JS.API.STREAM.PURGE." + content, "poolswap.history.>"}, read...)
-	publisher = append(append(publisher, reading(reports)...), reading(changes)...)
-	return []*server.User{
-		{Username: u.replica.name, Password: u.replica.password, Permissions: permitted(replica)},
-		{Username: u.publisher.name, Password: u.publisher.password, Permissions: permitted(publisher)},
-		{Username: u.admin.name, Password: u.admin.password},
+// userOf prints the password of the user of one replica.
+func userOf(_ context.Context, c *call) error {
+	dir := c.flags.String("dir", "fleet.data", "`directory` of the server")
+	args, err := c.parse(1, 1)
+	if err != nil {
+		return err
 	}
+	password, err := secretOf(filepath.Join(*dir, "replica.password"))
+	if err != nil {
+		return fmt.Errorf("fleetd: password: %w", err)
+	}
+	fmt.Fprintln(c.stdout, replicaPassword(password, args[0]))
+	return nil
+}
+
+// Check implements server.Authentication. An administrator may do everything,
+// settings included.
+func (u *users) Check(c server.ClientAuthentication) bool {
+	given := c.GetOpts()
+	user := &server.User{Username: given.Username}
+	var password string
+	switch id, derived := strings.CutPrefix(given.Username, replicaPrefix); {
+	case derived && id != "":
+		password, user.Permissions = replicaPassword(u.replica.password, id), permitted(fleet.ReplicaSubjects(id))
+	case given.Username == u.replica.name:
+		password, user.Permissions = u.replica.password, permitted(fleet.ReplicaSubjects(""))
+	case given.Username == u.publisher.name:
+		password, user.Permissions = u.publisher.password, permitted(fleet.PublisherSubjects())
+	case given.Username == u.admin.name:
+		password = u.admin.password
+	default:
+		return false
+	}
+	if subtle.ConstantTimeCompare([]byte(given.Password), []byte(password)) != 1 {
+		return false
+	}
+	c.RegisterUser(user)
+	return true
 }
 
 func permitted(publish []string) *server.Permissions {
