@@ -228,13 +228,18 @@ func (s *store) revision(ctx context.Context, id string) (r Revision, err error)
 	}
 	info, err := s.content.GetInfo(ctx, objectName(s.name, id))
 	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return r, fmt.Errorf("revision %q is not stored", id)
+		return r, fmt.Errorf("revision %q %w", id, errNotStored)
 	}
 	if err != nil {
 		return r, err
 	}
 	if err := json.Unmarshal([]byte(info.Metadata[metadataKey]), &r); err != nil || r.ID != id {
-		return r, fmt.Errorf("revision %q was not stored whole", id)
+		return Revision{}, fmt.Errorf("revision %q %w", id, errNotWhole)
 	}
 	return r, nil
 }
+
+var (
+	errNotStored = errors.New("is not stored")
+	errNotWhole  = errors.New("was not stored whole")
+)

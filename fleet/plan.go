@@ -38,7 +38,7 @@ type Change struct {
 	Seq   uint64    `json:"seq"` // of the plan that it made
 	At    time.Time `json:"at"`
 	By    string    `json:"by"`
-	What  string    `json:"what"`           // "publish", "canary", "promote", "rollback", "pin", "unpin", "pause", "resume", "hold"
+	What  string    `json:"what"`           // "publish", "canary", "promote", "rollback", "pin", "unpin", "pause", "resume", "hold", "restore"
 	From  string    `json:"from,omitempty"` // revision
 	To    string    `json:"to,omitempty"`   // revision
 	Whom  []string  `json:"whom,omitempty"` // ids of replicas, of a canary or pin

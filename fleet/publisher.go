@@ -69,26 +69,43 @@ func (p *Publisher) storeContent(ctx context.Context, content io.Reader) (Revisi
 		return Revision{}, err
 	}
 	r := Revision{ID: newID(), Created: time.Now().UTC()}
-	sum := sha256.New()
-	meta := jetstream.ObjectMeta{Name: objectName(s.name, r.ID), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}}
-	info, err := s.content.Put(ctx, meta, io.TeeReader(content, sum))
-	if err != nil {
+	var err error
+	if r.Size, r.SHA256, err = s.putContent(ctx, r.ID, content); err != nil {
 		return Revision{}, err
 	}
-	r.Size, r.SHA256 = int64(info.Size), hex.EncodeToString(sum.Sum(nil)) //nolint:gosec // no object has 2^63 bytes
 	if p.options.Key != nil {
 		r.Signature = ed25519.Sign(p.options.Key, r.Statement(s.name))
 	}
-	text, err := json.Marshal(r)
-	if err != nil {
+	if err := s.finish(ctx, r); err != nil {
 		return Revision{}, err
 	}
-	// Only now its size and digest are known. Without this the object is no
-	// revision, and retention removes it.
-	meta.Metadata = map[string]string{metadataKey: string(text)}
-	short, cancel = within(ctx)
+	return r, nil
+}
+
+// putContent stores the content of what finish makes a revision.
+func (s *store) putContent(ctx context.Context, id string, content io.Reader) (size int64, digest string, err error) {
+	sum := sha256.New()
+	meta := jetstream.ObjectMeta{Name: objectName(s.name, id), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}}
+	info, err := s.content.Put(ctx, meta, io.TeeReader(content, sum))
+	if err != nil {
+		return 0, "", err
+	}
+	return int64(info.Size), hex.EncodeToString(sum.Sum(nil)), nil //nolint:gosec // no object has 2^63 bytes
+}
+
+// finish makes stored content a revision: only now its size and digest are known.
+// An object that never came here is no revision, and retention removes it.
+func (s *store) finish(ctx context.Context, r Revision) error {
+	text, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	short, cancel := within(ctx)
 	defer cancel()
-	return r, s.content.UpdateMeta(short, meta.Name, meta)
+	name := objectName(s.name, r.ID)
+	return s.content.UpdateMeta(short, name, jetstream.ObjectMeta{
+		Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}, Metadata: map[string]string{metadataKey: string(text)},
+	})
 }
 
 // newID returns an ID that no other revision has: the time, for people, and a

@@ -151,21 +151,22 @@ func (c *Controller) Verify(ctx context.Context) (checked int, err error) {
 	}
 	var bad []error
 	for _, id := range slices.Sorted(maps.Keys(all)) {
-		if err := c.store.verify(ctx, all[id]); err != nil {
+		if err := c.store.copyContent(ctx, io.Discard, all[id]); err != nil {
 			bad = append(bad, c.named(err))
 		}
 	}
 	return len(all), errors.Join(bad...)
 }
 
-func (s *store) verify(ctx context.Context, r Revision) error {
+// copyContent copies the content of a revision, and checks it.
+func (s *store) copyContent(ctx context.Context, w io.Writer, r Revision) error {
 	body, err := s.openContent(ctx, r)
 	if err != nil {
 		return err
 	}
 	defer body.Close()
 	sum := sha256.New()
-	if _, err := io.Copy(sum, body); err != nil {
+	if _, err := io.Copy(io.MultiWriter(w, sum), body); err != nil {
 		return fmt.Errorf("the content of revision %q: %w", r.ID, err)
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != r.SHA256 {

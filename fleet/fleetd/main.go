@@ -38,6 +38,7 @@ type command struct {
 type call struct {
 	flags  *flag.FlagSet
 	args   []string // those of the command line
+	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
 }
@@ -58,6 +59,8 @@ var commands = map[string]command{
 	"resume":   {"NAME", "end a pause", resume},
 	"verify":   {"NAME", "read every stored revision and check its bytes", verify},
 	"password": {"ID", "print the password of the user replica/ID, who writes the reports of that replica alone", userOf},
+	"backup":   {"NAME FILE", "write plan, history and content to a file", backup},
+	"restore":  {"NAME FILE", "bring back what a backup has, where nothing was published", restore},
 	"retain":   {"NAME", "delete old content", retain},
 }
 
@@ -83,7 +86,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		usage(stderr)
 		return exitUsage
 	}
-	c := &call{flags: flag.NewFlagSet("fleetd "+args[0], flag.ContinueOnError), args: args[1:], stdout: stdout, stderr: stderr}
+	c := &call{flags: flag.NewFlagSet("fleetd "+args[0], flag.ContinueOnError), args: args[1:], stdin: os.Stdin, stdout: stdout, stderr: stderr}
 	c.flags.SetOutput(stderr)
 	c.flags.Usage = func() {
 		fmt.Fprintf(c.flags.Output(), "usage: fleetd %s [flags] %s\n%s\n", args[0], cmd.arguments, cmd.does)

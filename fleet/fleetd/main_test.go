@@ -191,6 +191,7 @@ func TestAFleetIsPublishedToAndSteered(t *testing.T) {
 	if out, _ := in.as("publisher", 0, "stored", "table"); strings.Count(out, "\n") != 3 || !strings.Contains(out, two) {
 		t.Errorf("stored says\n%s", out)
 	}
+	in.backUpAndRestore("table")
 	if out, _ := in.as("publisher", 0, "retain", "table"); !strings.HasPrefix(out, "0 objects were deleted") {
 		t.Errorf("retain says %q", out)
 	}
