@@ -38,7 +38,7 @@ type backup struct {
 // stored revision of the name. It checks the content on the way: if Backup returns
 // nil, the archive is whole. Publishing may go on meanwhile; Retain must not.
 func (c *Controller) Backup(ctx context.Context, w io.Writer) error {
-	return c.named(c.store.backup(ctx, w))
+	return c.store.named(c.store.backup(ctx, w))
 }
 
 func (s *store) backup(ctx context.Context, w io.Writer) error {
@@ -139,11 +139,11 @@ func (c *Controller) Restore(ctx context.Context, r io.Reader, why string) (*Pla
 		if err == nil {
 			err = errRestored
 		}
-		return nil, c.named(err)
+		return nil, c.store.named(err)
 	}
 	b, err := c.store.restore(ctx, tar.NewReader(r))
 	if err != nil {
-		return nil, c.named(fmt.Errorf("the backup was not restored: %w", err))
+		return nil, c.store.named(fmt.Errorf("the backup was not restored: %w", err))
 	}
 	return c.change(ctx, "restore", why, func(next *Plan, change *Change) error {
 		if next.Seq > 0 {

@@ -34,21 +34,13 @@ func NewController(conn *nats.Conn, name, by string) (*Controller, error) {
 // Status returns the plan and the reports of the replicas.
 func (c *Controller) Status(ctx context.Context) (*Status, error) {
 	status, err := c.store.status(ctx)
-	return status, c.named(err)
+	return status, c.store.named(err)
 }
 
 // History returns the changes of the plan, the oldest first.
 func (c *Controller) History(ctx context.Context) ([]Change, error) {
 	all, err := c.store.history(ctx)
-	return all, c.named(err)
-}
-
-// named puts the name before an error.
-func (c *Controller) named(err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("fleet: %s: %w", c.store.name, err)
+	return all, c.store.named(err)
 }
 
 // Canary lets some replicas run a stored revision: those of ids, or without ids
@@ -57,19 +49,19 @@ func (c *Controller) named(err error) error {
 // It replaces an earlier canary.
 func (c *Controller) Canary(ctx context.Context, revision string, share float64, why string, ids ...string) (*Plan, error) {
 	if len(ids) == 0 && (math.IsNaN(share) || share <= 0 || share > 1) {
-		return nil, c.named(fmt.Errorf("a canary needs ids or a share above 0 and up to 1, not %g", share))
+		return nil, c.store.named(fmt.Errorf("a canary needs ids or a share above 0 and up to 1, not %g", share))
 	}
 	r, err := c.store.revision(ctx, revision)
 	if err != nil {
-		return nil, c.named(err)
+		return nil, c.store.named(err)
 	}
 	if len(ids) == 0 {
 		replicas, err := c.store.replicas(ctx)
 		if err != nil {
-			return nil, c.named(err)
+			return nil, c.store.named(err)
 		}
 		if len(replicas) == 0 {
-			return nil, c.named(errors.New("no replica reports, of which some could be the canary"))
+			return nil, c.store.named(errors.New("no replica reports, of which some could be the canary"))
 		}
 		ids = choose(replicas, revision, share)
 	}
@@ -112,7 +104,7 @@ func choose(replicas []Report, salt string, share float64) (ids []string) {
 func (c *Controller) Promote(ctx context.Context, why string) (*Plan, error) {
 	replicas, err := c.store.replicas(ctx)
 	if err != nil {
-		return nil, c.named(err)
+		return nil, c.store.named(err)
 	}
 	return c.change(ctx, "promote", why, func(next *Plan, change *Change) error {
 		switch {
@@ -141,7 +133,7 @@ func (c *Controller) Rollback(ctx context.Context, revision, why string) (*Plan,
 	if revision != "" {
 		var err error
 		if r, err = c.store.revision(ctx, revision); err != nil {
-			return nil, c.named(err)
+			return nil, c.store.named(err)
 		}
 	}
 	return c.change(ctx, "rollback", why, func(next *Plan, change *Change) error {
@@ -169,7 +161,7 @@ func (c *Controller) Pin(ctx context.Context, id, revision, why string) (*Plan, 
 	}
 	r, err := c.store.revision(ctx, revision)
 	if err != nil {
-		return nil, c.named(err)
+		return nil, c.store.named(err)
 	}
 	return c.change(ctx, "pin", why, func(next *Plan, change *Change) error {
 		change.From, change.To, change.Whom = next.Wanted(id).ID, r.ID, []string{id}

@@ -56,7 +56,7 @@ const metadataKey = "poolswap-revision"
 func (p *Publisher) Store(ctx context.Context, content io.Reader) (Revision, error) {
 	r, err := p.storeContent(ctx, content)
 	if err != nil {
-		return Revision{}, fmt.Errorf("fleet: %s: the content was not stored: %w", p.store.name, err)
+		return Revision{}, p.store.named(fmt.Errorf("the content was not stored: %w", err))
 	}
 	return r, nil
 }
@@ -125,7 +125,7 @@ func newID() string {
 func (p *Publisher) Publish(ctx context.Context, content io.Reader, why string) (Revision, *Plan, error) {
 	before, _, err := p.store.plan(ctx)
 	if err != nil && !errors.Is(err, ErrNoPlan) {
-		return Revision{}, nil, fmt.Errorf("fleet: %s: %w", p.store.name, err)
+		return Revision{}, nil, p.store.named(err)
 	}
 	r, err := p.Store(ctx, content)
 	if err != nil {

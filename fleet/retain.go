@@ -27,7 +27,7 @@ type Stored struct {
 // Stored returns what the server keeps of a name, the newest first.
 func (c *Controller) Stored(ctx context.Context) ([]Stored, error) {
 	all, err := c.store.stored(ctx)
-	return all, c.named(err)
+	return all, c.store.named(err)
 }
 
 func (s *store) stored(ctx context.Context) (all []Stored, err error) {
@@ -67,10 +67,10 @@ type RetainOptions struct {
 // younger than MinAge. An object that a Publisher did not finish is deleted once it is older.
 func (c *Controller) Retain(ctx context.Context, options RetainOptions) ([]Stored, error) {
 	if options.Keep < 1 || options.MinAge < 0 {
-		return nil, c.named(fmt.Errorf("Retain with Keep %d and MinAge %v: at least 1, and not negative", options.Keep, options.MinAge))
+		return nil, c.store.named(fmt.Errorf("Retain with Keep %d and MinAge %v: at least 1, and not negative", options.Keep, options.MinAge))
 	}
 	gone, err := c.store.retain(ctx, options.Keep, time.Now().Add(-cmp.Or(options.MinAge, DefaultMinAge)))
-	return gone, c.named(err)
+	return gone, c.store.named(err)
 }
 
 func (s *store) retain(ctx context.Context, keep int, before time.Time) (gone []Stored, err error) {
@@ -134,11 +134,11 @@ func (s *store) used(ctx context.Context, since time.Time) (map[string]bool, err
 func (c *Controller) Verify(ctx context.Context) (checked int, err error) {
 	stored, err := c.store.stored(ctx)
 	if err != nil {
-		return 0, c.named(err)
+		return 0, c.store.named(err)
 	}
 	plan, _, err := c.store.plan(ctx)
 	if err != nil && !errors.Is(err, ErrNoPlan) {
-		return 0, c.named(err)
+		return 0, c.store.named(err)
 	}
 	all := map[string]Revision{}
 	for _, one := range stored {
@@ -152,7 +152,7 @@ func (c *Controller) Verify(ctx context.Context) (checked int, err error) {
 	var bad []error
 	for _, id := range slices.Sorted(maps.Keys(all)) {
 		if err := c.store.copyContent(ctx, io.Discard, all[id]); err != nil {
-			bad = append(bad, c.named(err))
+			bad = append(bad, c.store.named(err))
 		}
 	}
 	return len(all), errors.Join(bad...)

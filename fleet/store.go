@@ -134,6 +134,19 @@ func notSetUp(err error) error {
 	return err
 }
 
+// named puts the name before an error. A server does not answer what a user may
+// not ask: it tells the connection, which knows that then.
+func (s *store) named(err error) error {
+	if err == nil {
+		return nil
+	}
+	timeout := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrAsyncPublishTimeout)
+	if last := s.conn.LastError(); timeout && errors.Is(last, nats.ErrPermissionViolation) {
+		err = fmt.Errorf("%w: %w", last, err)
+	}
+	return fmt.Errorf("fleet: %s: %w", s.name, err)
+}
+
 // plan returns the plan and the revision of its value, straight from the server.
 func (s *store) plan(ctx context.Context) (*Plan, uint64, error) {
 	ctx, cancel := within(ctx)
@@ -160,11 +173,11 @@ func (s *store) change(ctx context.Context, change Change, f func(next *Plan, ch
 	if errors.Is(err, ErrNoPlan) {
 		current = &Plan{Epoch: uint64(time.Now().UnixNano())}
 	} else if err != nil {
-		return nil, fmt.Errorf("fleet: %s: %w", s.name, err)
+		return nil, s.named(err)
 	}
 	next := current.clone()
 	if err := f(next, &change); err != nil {
-		return nil, fmt.Errorf("fleet: %s: %w", s.name, err)
+		return nil, s.named(err)
 	}
 	next.Seq++
 	change.Epoch, change.Seq, change.At = next.Epoch, next.Seq, time.Now().UTC()
@@ -172,11 +185,11 @@ func (s *store) change(ctx context.Context, change Change, f func(next *Plan, ch
 	next.forget()
 	if current.Seq > 0 { // the one who made it may have ended before this
 		if err := s.record(ctx, current.Change); err != nil {
-			return nil, fmt.Errorf("fleet: %s: the history: %w", s.name, err)
+			return nil, s.named(fmt.Errorf("the history: %w", err))
 		}
 	}
 	if err := s.put(ctx, next, revision); err != nil {
-		return nil, fmt.Errorf("fleet: %s: %w", s.name, err)
+		return nil, s.named(err)
 	}
 	s.record(ctx, change) //nolint:errcheck // the plan has it, and the next change records it
 	return next, nil

@@ -41,7 +41,10 @@ func clientFlags(flags *flag.FlagSet) *client {
 
 // connect connects to the server.
 func (c *client) connect() (*nats.Conn, error) {
-	options := []nats.Option{nats.Name("fleetd"), nats.Timeout(*c.timeout)}
+	options := []nats.Option{
+		nats.Name("fleetd"), nats.Timeout(*c.timeout),
+		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the error of the command says it
+	}
 	if *c.credentials != "" {
 		options = append(options, nats.UserCredentials(*c.credentials))
 	}
