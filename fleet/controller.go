@@ -20,6 +20,7 @@ import (
 type Controller struct {
 	store store
 	by    string
+	shown *Plan // that changes are made to; nil: the one that there is
 }
 
 // NewController returns a Controller of a name. by says who steers, for the
@@ -29,6 +30,13 @@ func NewController(conn *nats.Conn, name, by string) (*Controller, error) {
 		return nil, errors.New("fleet: NewController with a nil Conn")
 	}
 	return &Controller{store: store{conn: conn, name: name}, by: by}, errors.Join(checkName("name", name), checkName("name of who steers", by))
+}
+
+// At returns a Controller whose changes are made to one plan alone, by its epoch
+// and seq: they end with ErrConflict if there is another one. It is for a person
+// who decides by what was shown a while ago.
+func (c *Controller) At(epoch, seq uint64) *Controller {
+	return &Controller{store: store{conn: c.store.conn, name: c.store.name}, by: c.by, shown: &Plan{Epoch: epoch, Seq: seq}}
 }
 
 // Status returns the plan and the reports of the replicas.
@@ -208,7 +216,12 @@ func (c *Controller) setPaused(ctx context.Context, what string, paused bool, wh
 }
 
 func (c *Controller) change(ctx context.Context, what, why string, f func(*Plan, *Change) error) (*Plan, error) {
-	return c.store.change(ctx, Change{By: c.by, What: what, Why: why}, f)
+	return c.store.change(ctx, Change{By: c.by, What: what, Why: why}, func(next *Plan, change *Change) error {
+		if c.shown != nil && (next.Epoch != c.shown.Epoch || next.Seq != c.shown.Seq) {
+			return ErrConflict
+		}
+		return f(next, change)
+	})
 }
 
 // revision returns a revision that is stored.

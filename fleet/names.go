@@ -1,9 +1,15 @@
 package fleet
 
 import (
+	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // The streams of JetStream that a fleet uses. One server serves any number of
@@ -31,6 +37,68 @@ func token(name string) string {
 		}
 	}
 	return b.String()
+}
+
+// untoken returns the name or id of a token, and whether it is one that token
+// returns.
+func untoken(text string) (name string, ok bool) {
+	var b strings.Builder
+	for rest := text; rest != ""; {
+		c := rest[0]
+		rest = rest[1:]
+		if c == '=' {
+			code, err := hex.DecodeString(rest[:min(2, len(rest))])
+			if err != nil || len(code) != 1 {
+				return "", false
+			}
+			c, rest = code[0], rest[2:]
+		}
+		b.WriteByte(c)
+	}
+	name = b.String()
+	return name, token(name) == text // there is one way to write a name
+}
+
+// Names returns the names under which something was published, in order.
+func Names(ctx context.Context, conn *nats.Conn) (names []string, err error) {
+	if conn == nil {
+		return nil, errors.New("fleet: Names with a nil Conn")
+	}
+	s := &store{conn: conn}
+	if names, err = s.names(ctx); err != nil {
+		return nil, fmt.Errorf("fleet: the names: %w", err)
+	}
+	return names, nil
+}
+
+func (s *store) names(ctx context.Context) (names []string, err error) {
+	ctx, cancel := within(ctx)
+	defer cancel()
+	if err := s.open(ctx); err != nil {
+		return nil, err
+	}
+	watcher, stop, err := watchKeys(ctx, s.plans, "*", jetstream.IgnoreDeletes(), jetstream.MetaOnly())
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case entry, open := <-watcher.Updates():
+			if !open {
+				return nil, errors.New("the watcher of plans was closed")
+			}
+			if entry == nil {
+				slices.Sort(names)
+				return slices.Compact(names), nil
+			}
+			if name, ok := untoken(entry.Key()); ok {
+				names = append(names, name)
+			}
+		}
+	}
 }
 
 // checkName returns an error for what cannot be a name or id.

@@ -1,0 +1,7 @@
+package fleet
+
+// Token and Untoken are token and untoken.
+var (
+	Token   = token
+	Untoken = untoken
+)
