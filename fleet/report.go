@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +25,7 @@ type Report struct {
 	Load     time.Duration `json:"load,omitempty"`     // nanoseconds that loading it took
 	Epoch    uint64        `json:"epoch,omitempty"`    // of the plan that it follows
 	Seq      uint64        `json:"seq,omitempty"`      // of the plan that it follows
-	Failed   string        `json:"failed,omitempty"`   // the revision that it could not load
+	Failed   string        `json:"failed,omitempty"`   // the revision that it refused: its content or its signature is bad
 	Error    string        `json:"error,omitempty"`    // of the last attempt, if that failed
 	Held     string        `json:"held,omitempty"`     // what readers hold, if a reload waited for it in vain
 }
@@ -60,8 +59,8 @@ func (s *Source) Observe(e reload.Event) {
 		r.Revision, r.Since, r.Load = e.Revision, r.At, e.Load
 	case reload.Unchanged:
 		r.Revision, r.Since = e.Revision, r.At
-	case reload.Failed:
-		r.Failed, r.Error = e.Revision, firstLine(e.Err)
+	case reload.Failed, reload.StillRefused:
+		r.Failed, r.Error = refusedIn(e.Err), firstLine(e.Err)
 		var held *poolswap.HeldError
 		if errors.As(e.Err, &held) {
 			r.Held = held.Error()
@@ -72,6 +71,20 @@ func (s *Source) Observe(e reload.Event) {
 		return
 	}
 	s.store.conn.Publish("$KV."+reportsBucket+"."+reportKey(s.store.name, r.ID), text) //nolint:errcheck // see above
+}
+
+// refusedIn returns the revision that an attempt refused, or "" for a failure that
+// says nothing of the content, as that of a connection.
+func refusedIn(err error) string {
+	var failure *reload.Error
+	var refused *refusedError
+	switch {
+	case errors.As(err, &refused):
+		return refused.revision
+	case errors.As(err, &failure) && failure.Refused:
+		return failure.Revision
+	}
+	return ""
 }
 
 func reportKey(name, id string) string { return token(name) + "." + token(id) }
@@ -132,14 +145,17 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
-		case entry := <-watcher.Updates():
+		case entry, open := <-watcher.Updates():
+			if !open {
+				return nil, errors.New("the watcher of reports was closed")
+			}
 			if entry == nil {
 				slices.SortFunc(all, func(a, b Report) int { return strings.Compare(a.ID, b.ID) })
 				return all, nil
 			}
 			var r Report
-			if err := json.Unmarshal(entry.Value(), &r); err != nil || reportKey(s.name, r.ID) != entry.Key() {
-				return nil, fmt.Errorf("the report in %s cannot be read: %w", entry.Key(), err)
+			if json.Unmarshal(entry.Value(), &r) != nil || reportKey(s.name, r.ID) != entry.Key() {
+				continue // a replica that writes nonsense must not hide the others
 			}
 			all = append(all, r)
 		}

@@ -92,7 +92,7 @@ func (s *Source) Fetch(ctx context.Context, have string) (*reload.Content, error
 		return nil, reload.ErrNotModified
 	}
 	if err := s.check(want); err != nil {
-		return nil, fmt.Errorf("revision %q of the plan is refused: %w", want.ID, err)
+		return nil, &refusedError{want.ID, err}
 	}
 	body, err := s.store.openContent(ctx, want)
 	if err != nil {
@@ -133,6 +133,18 @@ func (s *Source) check(want Revision) error {
 	}
 	return nil
 }
+
+// refusedError is the error of a revision that check refuses.
+type refusedError struct {
+	revision string
+	err      error
+}
+
+func (e *refusedError) Error() string {
+	return fmt.Sprintf("revision %q of the plan is refused: %v", e.revision, e.err)
+}
+
+func (e *refusedError) Unwrap() error { return e.err }
 
 // latest returns the latest plan that was seen, or nil.
 func (s *Source) latest() *Plan {

@@ -45,6 +45,7 @@ type call struct {
 
 var commands = map[string]command{
 	"serve":    {"", "run a server", serve},
+	"names":    {"", "list the names under which something was published", names},
 	"publish":  {"NAME FILE", "store a file and make it what every replica wants", publish},
 	"store":    {"NAME FILE", "store a file for a canary", storeFile},
 	"status":   {"NAME", "show what replicas are to run, and run", status},

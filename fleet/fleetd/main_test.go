@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -63,12 +64,12 @@ func newInstance(t *testing.T) *instance {
 // as runs a command as a user, and fails the test unless it ends with code.
 func (in *instance) as(name string, code int, args ...string) (stdout, stderr string) {
 	in.t.Helper()
-	var out, errors bytes.Buffer
+	var out, says bytes.Buffer
 	all := append([]string{args[0], "-server", in.url, "-user", name, "-password-file", filepath.Join(in.dir, name+".password")}, args[1:]...)
-	if got := run(in.t.Context(), all, &out, &errors); got != code {
-		in.t.Fatalf("fleetd %s ends with %d, want %d: %s", strings.Join(args, " "), got, code, &errors)
+	if got := run(in.t.Context(), all, &out, &says); got != code {
+		in.t.Fatalf("fleetd %s ends with %d, want %d: %s", strings.Join(args, " "), got, code, &says)
 	}
-	return out.String(), errors.String()
+	return out.String(), says.String()
 }
 
 // file returns a file with a text.
@@ -114,6 +115,9 @@ func (in *instance) replicaOf(id string, conn *nats.Conn) *poolswap.Container[ob
 	r := reload.New(objects, source, func(_ context.Context, next, _ *object, content *reload.Content) error {
 		text, err := io.ReadAll(content.Body)
 		next.text = string(text)
+		if next.text == "bad" {
+			return errors.New("bad row 3")
+		}
 		return err
 	}, reload.Options{Every: time.Second, Observe: source.Observe, Logger: slog.New(slog.DiscardHandler)})
 	ctx, cancel := context.WithCancel(in.t.Context())
@@ -194,6 +198,27 @@ func TestAFleetIsPublishedToAndSteered(t *testing.T) {
 	in.backUpAndRestore("table")
 	if out, _ := in.as("publisher", 0, "retain", "table"); !strings.HasPrefix(out, "0 objects were deleted") {
 		t.Errorf("retain says %q", out)
+	}
+}
+
+func TestAServerPutsACanaryOnHoldThatFails(t *testing.T) {
+	in := newInstance(t)
+	in.as("publisher", 0, "publish", "table", in.file("one"))
+	a := in.replica("a", "replica")
+	await(t, a, "one")
+	out, _ := in.as("publisher", 0, "store", "table", in.file("bad"))
+	in.as("publisher", 0, "canary", "table", strings.TrimSpace(out), "a")
+	in.awaitStatus(func(s *fleet.Status) bool { return s.Plan.Hold == "a: "+s.Replicas[0].Error })
+	if _, says := in.as("publisher", exitFailed, "promote", "table"); !strings.Contains(says, "the canary is on hold") {
+		t.Errorf("promote says %q", says)
+	}
+	in.as("publisher", 0, "rollback", "table")
+	await(t, a, "one")
+	if out, _ := in.as("publisher", 0, "history", "table"); !strings.Contains(out, "fleetd serve") {
+		t.Errorf("the history is\n%s", out)
+	}
+	if out, _ := in.as("replica", 0, "names"); out != "table\n" {
+		t.Errorf("the names are %q", out)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -25,8 +26,12 @@ func serve(ctx context.Context, c *call) error {
 	dir := c.flags.String("dir", "fleet.data", "`directory` for content, plans, history and the passwords of users")
 	cert := c.flags.String("tls-cert", "", "`file` with the certificate of the server")
 	key := c.flags.String("tls-key", "", "`file` with its key")
+	keep := c.flags.Int("keep", 10, "how `many` revisions of a name to keep beside those in use and of today; 0 keeps all")
 	if _, err := c.parse(0, 0); err != nil {
 		return err
+	}
+	if *keep < 0 {
+		return fmt.Errorf("fleetd: serve: -keep is %d, and must not be negative", *keep)
 	}
 	s, users, err := start(*address, *dir, *cert, *key)
 	if err != nil {
@@ -36,14 +41,20 @@ func serve(ctx context.Context, c *call) error {
 		s.Shutdown()
 		s.WaitForShutdown()
 	}()
-	if err := setUp(ctx, s, users.admin); err != nil {
+	conn, err := nats.Connect("", nats.InProcessServer(s), nats.UserInfo(users.admin.name, users.admin.password), nats.MaxReconnects(-1))
+	if err != nil {
+		return fmt.Errorf("fleetd: serve: %w", err)
+	}
+	defer conn.Close()
+	if err := setUp(ctx, conn); err != nil {
 		return fmt.Errorf("fleetd: serve: %w", err)
 	}
 	fmt.Fprintf(c.stdout, "serving at %s\n", s.ClientURL())
 	for _, u := range users.all() {
 		fmt.Fprintf(c.stdout, "-user %s -password-file %s\n", u.name, u.file)
 	}
-	<-ctx.Done()
+	k := &keeper{conn: conn, keep: *keep, logger: slog.New(slog.NewTextHandler(c.stderr, nil))}
+	k.run(ctx)
 	return nil
 }
 
@@ -89,12 +100,7 @@ func start(address, dir, cert, key string) (*server.Server, *users, error) {
 }
 
 // setUp creates what a fleet needs.
-func setUp(ctx context.Context, s *server.Server, admin account) error {
-	conn, err := nats.Connect("", nats.InProcessServer(s), nats.UserInfo(admin.name, admin.password))
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
+func setUp(ctx context.Context, conn *nats.Conn) error {
 	ctx, cancel := context.WithTimeout(ctx, startTime)
 	defer cancel()
 	return fleet.Setup(ctx, conn, fleet.SetupOptions{})

@@ -41,6 +41,24 @@ func show[T any](c *call, get func(f *fleet.Controller) (T, error), text func(w 
 	return w.Flush()
 }
 
+// names prints the names, a line each.
+func names(ctx context.Context, c *call) error {
+	client := clientFlags(c.flags)
+	if _, err := c.parse(0, 0); err != nil {
+		return err
+	}
+	conn, err := client.connect()
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	all, err := fleet.Names(ctx, conn)
+	for _, name := range all {
+		fmt.Fprintln(c.stdout, name)
+	}
+	return err
+}
+
 func status(ctx context.Context, c *call) error {
 	return show(c, func(f *fleet.Controller) (*fleet.Status, error) { return f.Status(ctx) }, func(w *tabwriter.Writer, s *fleet.Status) {
 		fmt.Fprintln(w, summary(s.Plan))

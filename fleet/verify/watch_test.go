@@ -224,3 +224,24 @@ func TestAChangeAtAnOldPlanIsAConflict(t *testing.T) {
 	}
 	ok(m.At(status.Plan.Epoch, status.Plan.Seq+1).Resume(t.Context(), "as shown now"))
 }
+
+// One replica must not be able to hide the others.
+func TestAReportThatCannotBeReadIsLeftOut(t *testing.T) {
+	m := newTeam(t, 2)
+	one := m.publish(t, "one")
+	m.awaitReports(t, one.ID)
+	conn := m.dial()
+	for key, text := range map[string]string{"table.nonsense": "{", "table.impostor": `{"id":"replica.0","revision":"none"}`} {
+		if err := conn.Publish("$KV.poolswap-reports."+key, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	s, err := m.Status(t.Context())
+	if err != nil || !watchAllRun(2, one.ID)(s) {
+		t.Errorf("the status is %+v, %v", s, err)
+	}
+	watch(t, m.Controller).until("both run it", watchAllRun(2, one.ID))
+}
