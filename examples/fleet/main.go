@@ -1,0 +1,119 @@
+// Command fleet answers which autonomous system an IP address belongs to. It is a
+// replica: when a table is published, each replica of the fleet swaps to it. See
+// README.md.
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/base64"
+	"flag"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/poolswap/poolswap/fleet"
+	"github.com/poolswap/poolswap/reload"
+)
+
+// config is what the flags say.
+type config struct {
+	address, dir, name         string
+	server, user, password, ca string
+	source                     fleet.SourceOptions
+	every                      time.Duration
+	maxLoss                    float64
+}
+
+func main() {
+	host, _ := os.Hostname() // without one, -id is needed
+	c := config{}
+	flag.StringVar(&c.address, "addr", "127.0.0.1:8080", "serve HTTP at this `address`")
+	flag.StringVar(&c.dir, "dir", "fleet.spool", "`directory` for the last good table; no other process may use it")
+	flag.StringVar(&c.name, "name", "asn", "`name` under which the tables are published")
+	flag.StringVar(&c.source.ID, "id", host, "`id` of this replica in plans and reports; no other has the same")
+	flag.StringVar(&c.server, "server", nats.DefaultURL, "`URL` of the server; several, with commas, of a cluster")
+	flag.StringVar(&c.user, "user", "", "`name` of the user, as replica/ID; without one the server is asked as nobody")
+	flag.StringVar(&c.password, "password-file", "", "`file` with the user's password")
+	flag.StringVar(&c.ca, "tls-ca", "", "`file` with the certificates of authorities; the server's URL begins with tls:// then")
+	flag.Func("key", "public Ed25519 `key` of a publisher, in base64; refuse what none of the keys has signed;\ngive it again for each key", func(text string) error {
+		key, err := base64.StdEncoding.DecodeString(text)
+		if err == nil && len(key) != ed25519.PublicKeySize {
+			err = fmt.Errorf("it has %d bytes, not %d", len(key), ed25519.PublicKeySize)
+		}
+		c.source.Keys = append(c.source.Keys, key)
+		return err
+	})
+	flag.TextVar(&c.source.Floor, "floor", time.Time{}, "refuse what was published before this `time`, as 2006-01-02T15:04:05Z")
+	flag.DurationVar(&c.every, "every", 10*time.Second, "ask the server at this `interval`, besides at each change that it tells of")
+	flag.Float64Var(&c.maxLoss, "max-loss", 0.1, "refuse a table that lacks more than this `share` of the rows of the last one")
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "there are no arguments, and %q is one\n", flag.Arg(0))
+		os.Exit(2)
+	}
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	if err := run(ctx, c); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// run serves until ctx ends.
+func run(ctx context.Context, c config) error {
+	conn, err := connect(c)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	source, err := fleet.NewSource(conn, c.name, c.source)
+	if err != nil {
+		return err
+	}
+	listener, err := net.Listen("tcp", c.address)
+	if err != nil {
+		return err
+	}
+	log.Printf("replica %s at http://%s", c.source.ID, listener.Addr())
+	// The Cache is what a restart serves from while the server is down.
+	return serve(ctx, listener, reload.Cache(source, c.dir), c.maxLoss, reload.Options{Every: c.every, Observe: source.Observe})
+}
+
+// connect returns a connection that comes back by itself, however long the server
+// is away, and that need not be there yet.
+func connect(c config) (*nats.Conn, error) {
+	options := []nats.Option{
+		nats.Name("replica " + c.source.ID),
+		nats.RetryOnFailedConnect(true), // a replica may start while the server is down
+		nats.MaxReconnects(-1),
+		nats.IgnoreAuthErrorAbort(), // otherwise the second refusal of a password would close conn for ever
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { slog.Warn("no connection to the server", "err", err) }),
+		nats.ReconnectHandler(func(conn *nats.Conn) { slog.Info("connected again", "server", conn.ConnectedUrlRedacted()) }),
+	}
+	if c.user != "" {
+		if _, err := os.Stat(c.password); err != nil {
+			return nil, fmt.Errorf("-password-file: %w", err)
+		}
+		// The file is read for each connection, so that a password can be replaced.
+		options = append(options, nats.UserInfoHandler(func() (user, password string) {
+			text, err := os.ReadFile(c.password)
+			if err != nil {
+				slog.Warn("the password cannot be read", "err", err)
+			}
+			return c.user, strings.TrimSpace(string(text))
+		}))
+	}
+	if c.ca != "" {
+		options = append(options, nats.RootCAs(c.ca))
+	}
+	return nats.Connect(c.server, options...)
+}
