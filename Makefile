@@ -53,6 +53,10 @@ platforms: ## vet the root module as it is built for each of PLATFORMS
 bench: ## what each way of sharing an object costs on this machine
 	$(GO) run -C bench .
 
+.PHONY: demo-fleet
+demo-fleet: ## a server and three replicas, asked while things break
+	$(GO) run -C examples/fleet ./demo
+
 .PHONY: profile
 profile: ## write the heap profiles of docs/verify-with-pprof.md
 	$(GO) run ./scripts/profile
