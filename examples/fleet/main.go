@@ -96,8 +96,14 @@ func connect(c config) (*nats.Conn, error) {
 		nats.RetryOnFailedConnect(true), // a replica may start while the server is down
 		nats.MaxReconnects(-1),
 		nats.IgnoreAuthErrorAbort(), // otherwise the second refusal of a password would close conn for ever
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { slog.Warn("no connection to the server", "err", err) }),
+		nats.ConnectHandler(func(conn *nats.Conn) { slog.Info("connected", "server", conn.ConnectedUrlRedacted()) }),
 		nats.ReconnectHandler(func(conn *nats.Conn) { slog.Info("connected again", "server", conn.ConnectedUrlRedacted()) }),
+		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
+			if err != nil { // nil at the end
+				slog.Warn("the connection to the server is lost", "err", err)
+			}
+		}),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { slog.Warn("nats", "err", err) }),
 	}
 	if c.user != "" {
 		if _, err := os.Stat(c.password); err != nil {

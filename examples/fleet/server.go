@@ -16,8 +16,14 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-// graceTime bounds how long requests may take at the end.
-const graceTime = 5 * time.Second
+const (
+	headerTime = 5 * time.Second
+
+	// graceTime bounds how long the requests that are left may take at the end. It
+	// is longer than the five seconds for which net/http waits for the first request
+	// of a connection.
+	graceTime = 10 * time.Second
+)
 
 // serve follows source and answers at listener until ctx ends. Then it finishes
 // the requests that it has, and waits until every table is back.
@@ -33,7 +39,7 @@ func serve(ctx context.Context, listener net.Listener, source reload.Source, max
 	var reloads sync.WaitGroup
 	reloads.Go(func() { _ = reloader.Run(ctx) }) // ends with ctx alone
 
-	web := &http.Server{Handler: handler(tables, reloader), ReadHeaderTimeout: graceTime}
+	web := &http.Server{Handler: handler(tables, reloader), ReadHeaderTimeout: headerTime}
 	served := make(chan error, 1)
 	go func() { served <- web.Serve(listener) }()
 	var err error
@@ -52,8 +58,8 @@ func serve(ctx context.Context, listener net.Listener, source reload.Source, max
 func handler(tables *poolswap.Container[table, *table], status http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /status", status) // it may quote content: serve it where operators are
-	// A replica with a table is ready, however old that is. Of two evils a balancer
-	// without any replica is the worse.
+	// A replica with a table is ready, however old that is: while the server is down,
+	// a balancer must not lose every replica. Alerts are for old tables.
 	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
 		if tables.Version() == 0 {
 			http.Error(w, "no table is loaded yet", http.StatusServiceUnavailable)

@@ -32,22 +32,28 @@ type target struct {
 // askAll asks each target by n goroutines until stop is called.
 func (c *checker) askAll(ctx context.Context, targets []*target, n int) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: n}} // a connection for each goroutine
 	var asking sync.WaitGroup
 	for _, t := range targets {
 		for range n {
-			asking.Go(func() { c.ask(ctx, client, t) })
+			asking.Go(func() { c.ask(ctx, t) })
 		}
 	}
 	return func() {
 		cancel()
 		asking.Wait()
-		client.CloseIdleConnections()
 	}
 }
 
+// newClient returns a client with one connection to each replica. With more, one
+// that was opened and never used would make a replica wait for a request at its end.
+func newClient() *http.Client {
+	return &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+}
+
 // ask asks a replica until ctx ends.
-func (c *checker) ask(ctx context.Context, client *http.Client, t *target) {
+func (c *checker) ask(ctx context.Context, t *target) {
+	client := newClient()
+	defer client.CloseIdleConnections()
 	for ctx.Err() == nil {
 		var asked []probe
 		query := url.Values{}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -39,7 +38,7 @@ func (d *demo) startReplica(ctx context.Context, r *replica, status int) (err er
 // ready.
 func (d *demo) untilReady(ctx context.Context, r *replica, status int) error {
 	return until(ctx, fmt.Sprintf("%s answers /ready with %d", r.id, status), func() bool {
-		got, _, err := get(ctx, http.DefaultClient, r.url+"/ready")
+		got, _, err := get(ctx, d.client, r.url+"/ready")
 		return err == nil && got == status
 	}, r.process)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ type demo struct {
 	address         string // of the server
 	server          *process
 	replicas        []*replica
+	client          *http.Client // for all but the questions
 
 	checker    *checker
 	stopAsking func() // nil before it began

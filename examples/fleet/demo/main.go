@@ -39,7 +39,8 @@ func run(ctx context.Context, o options, out io.Writer) (*checker, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	d := &demo{options: o, out: out, dir: dir}
+	d := &demo{options: o, out: out, dir: dir, client: newClient()}
+	defer d.client.CloseIdleConnections()
 	err = d.tell(ctx)
 	cancel()
 	d.stop()

@@ -16,9 +16,6 @@ func (d *demo) start(ctx context.Context) error {
 	if err := d.serve(ctx); err != nil {
 		return err
 	}
-	if err := d.guard(ctx); err != nil {
-		return err
-	}
 	for _, r := range d.replicas {
 		password, err := d.password(ctx, r.id)
 		if err != nil {
@@ -128,7 +125,7 @@ func (d *demo) restart(ctx context.Context) error {
 		Failures     int
 	}
 	if err := until(ctx, r.id+" says that it has asked the server", func() bool {
-		_, text, err := get(ctx, http.DefaultClient, r.url+"/status?format=json")
+		_, text, err := get(ctx, d.client, r.url+"/status?format=json")
 		return err == nil && json.Unmarshal(text, &status) == nil && status.Failures > 0
 	}, r.process); err != nil {
 		return err
