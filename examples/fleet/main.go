@@ -103,6 +103,7 @@ func connect(c config) (*nats.Conn, error) {
 				slog.Warn("the connection to the server is lost", "err", err)
 			}
 		}),
+		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { slog.Warn("there is no connection to the server", "err", err) }),
 		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { slog.Warn("nats", "err", err) }),
 	}
 	if c.user != "" {

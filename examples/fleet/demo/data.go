@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -26,13 +27,14 @@ func download(ctx context.Context, dir string) (files []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, downloadTime)
 	defer cancel()
 	for _, command := range [][]string{
-		{"npm", "pack", "--silent", "--prefer-offline", published},
+		{"npm", "pack", "--loglevel=error", "--prefer-offline", "--fetch-retries=0", published},
 		{"tar", "xzf", "ip-location-db-asn-2.3.2026061719.tgz"},
 	} {
 		c := exec.CommandContext(ctx, command[0], command[1:]...)
 		c.Dir = dir
 		if text, err := c.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%s: %w %.200s", command[0], err, text)
+			line, _, _ := strings.Cut(string(text), "\n")
+			return nil, fmt.Errorf("%s: %w: %s", command[0], err, line)
 		}
 	}
 	return []string{filepath.Join(dir, "package", "asn-ipv4.csv"), filepath.Join(dir, "package", "asn-ipv6.csv")}, nil

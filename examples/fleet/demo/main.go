@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -34,19 +35,20 @@ type options struct {
 // run runs the whole demo, and returns what the replicas answered. It returns an
 // error if a step did not come about, or an answer was failed or mixed.
 func run(ctx context.Context, o options, out io.Writer) (*checker, error) {
+	if o.rows != 0 && (o.rows < 1000 || o.rows > 10_000_000) || o.askers < 1 {
+		return nil, errors.New("-rows is 0, or from 1000 to 10000000, and -askers at least 1")
+	}
 	dir, err := os.MkdirTemp("", "fleet-demo-")
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(ctx)
 	d := &demo{options: o, out: out, dir: dir, client: newClient()}
 	defer d.client.CloseIdleConnections()
 	err = d.tell(ctx)
-	cancel()
 	d.stop()
 	d.kill()
-	if err != nil {
+	if err != nil && ctx.Err() == nil { // not interrupted
 		return d.checker, fmt.Errorf("%w\nlogs and files are in %s", err, dir)
 	}
-	return d.checker, os.RemoveAll(dir)
+	return d.checker, errors.Join(err, os.RemoveAll(dir))
 }
