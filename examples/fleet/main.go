@@ -56,8 +56,9 @@ func main() {
 	flag.DurationVar(&c.every, "every", 10*time.Second, "ask the server at this `interval`, besides at each change that it tells of")
 	flag.Float64Var(&c.maxLoss, "max-loss", 0.1, "refuse a table that lacks more than this `share` of the rows of the last one")
 	flag.Parse()
-	if flag.NArg() > 0 {
-		fmt.Fprintf(os.Stderr, "there are no arguments, and %q is one\n", flag.Arg(0))
+	if flag.NArg() > 0 || c.every <= 0 || !(c.maxLoss >= 0 && c.maxLoss <= 1) {
+		fmt.Fprintln(os.Stderr, "give no arguments, an interval above 0, and a share from 0 to 1")
+		flag.Usage()
 		os.Exit(2)
 	}
 

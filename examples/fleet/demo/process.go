@@ -49,12 +49,10 @@ func (p *process) stop(ctx context.Context) error {
 	if err := p.command.Process.Signal(syscall.SIGTERM); err != nil {
 		return err
 	}
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-p.ended:
-		return p.err
+	if err := until(ctx, "a program ends when it is asked to", p.hasEnded); err != nil {
+		return err
 	}
+	return p.err
 }
 
 // hasEnded reports whether p has ended.
@@ -90,7 +88,7 @@ func until(ctx context.Context, what string, done func() bool, running ...*proce
 	for !done() {
 		for _, p := range running {
 			if p.hasEnded() {
-				return fmt.Errorf("%s: %v ended: %w", what, p.command.Args, errors.Join(p.err))
+				return fmt.Errorf("%s: %v has ended with %v", what, p.command.Args, p.command.ProcessState)
 			}
 		}
 		select {
