@@ -214,6 +214,7 @@ func TestThePatternsAreCompiled(t *testing.T) {
 		{"docs/patterns.md", []string{"*patterns*_test.go", "example_resources_test.go"}, 25, 1},
 		{"docs/oplog.md", []string{"oplog/example_*_test.go"}, 8, 1},
 		{"docs/reload.md", []string{"reload/example_*_test.go"}, 7, 1},
+		{"docs/fleet.md", []string{"fleet/example_test.go"}, 1, 0},
 		{"reload/watch/README.md", []string{"reload/watch/example_test.go"}, 1, 0},
 		{"metrics/prometheus/README.md", []string{"metrics/prometheus/example_test.go"}, 1, 0},
 	} {
