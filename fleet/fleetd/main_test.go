@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -282,6 +283,11 @@ func TestUsersHaveTheRightsThatTheyNeedAndNoOthers(t *testing.T) {
 }
 
 func TestWrongUsageIsTold(t *testing.T) {
+	used, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer used.Close()
 	name := filepath.Join(t.TempDir(), "none")
 	for _, test := range []struct {
 		args []string
@@ -302,6 +308,7 @@ func TestWrongUsageIsTold(t *testing.T) {
 		{[]string{"status", "table", "-server", "nats://127.0.0.1:1"}, exitFailed, "fleetd: nats://127.0.0.1:1: "},
 		{[]string{"serve", "-addr", "nonsense"}, exitFailed, "fleetd: serve: address nonsense: missing port"},
 		{[]string{"serve", "-addr", "127.0.0.1:70000"}, exitFailed, `fleetd: serve: "70000" is no port`},
+		{[]string{"serve", "-addr", used.Addr().String(), "-dir", t.TempDir()}, exitFailed, "address already in use"},
 		{[]string{"serve", "-addr", "127.0.0.1:0", "-dir", filepath.Join(os.Args[0], "x")}, exitFailed, "fleetd: serve: mkdir "},
 	} {
 		var stdout, stderr bytes.Buffer

@@ -68,6 +68,14 @@ func start(address, dir, cert, key string) (*server.Server, *users, error) {
 	if err != nil || port < 0 || port > 65535 {
 		return nil, nil, fmt.Errorf("%q is no port", portText)
 	}
+	// The server says nothing of an address that it cannot have.
+	probe, err := net.Listen("tcp", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := probe.Close(); err != nil {
+		return nil, nil, err
+	}
 	if port == 0 {
 		port = server.RANDOM_PORT
 	}
@@ -94,7 +102,7 @@ func start(address, dir, cert, key string) (*server.Server, *users, error) {
 	go s.Start()
 	if !s.ReadyForConnections(startTime) {
 		s.Shutdown()
-		return nil, nil, fmt.Errorf("the server is not ready at %s: is the address in use?", address)
+		return nil, nil, fmt.Errorf("the server is not ready at %s", address)
 	}
 	return s, users, nil
 }
