@@ -51,7 +51,7 @@ func replaceFile(name string, write func(w io.Writer) error) error {
 
 // restore stores what a backup has and makes its plan the current one.
 func restore(ctx context.Context, c *call) error {
-	return steer(c, 2, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
+	return steer(ctx, c, 2, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
 		if args[0] == "-" {
 			return f.Restore(ctx, c.stdin, why)
 		}

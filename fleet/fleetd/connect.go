@@ -19,7 +19,7 @@ import (
 // client is what the commands that talk to a server have in common.
 type client struct {
 	server, credentials, userName, password, ca, cert, key *string
-	by, why                                                *string
+	by                                                     *string
 	timeout                                                *time.Duration
 }
 
@@ -34,8 +34,22 @@ func clientFlags(flags *flag.FlagSet) *client {
 		cert:        flags.String("tls-cert", "", "`file` with the certificate of this client"),
 		key:         flags.String("tls-key", "", "`file` with the key of this client"),
 		by:          flags.String("by", "", "`name` for the history; usually that of the system's user"),
-		why:         flags.String("why", "", "`reason` for the history"),
 		timeout:     flags.Duration("timeout", 5*time.Second, "how `long` to wait for a connection"),
+	}
+}
+
+// change is what the commands that change a plan have in common besides.
+type change struct {
+	*client
+	why  *string
+	wait *time.Duration
+}
+
+func changeFlags(flags *flag.FlagSet) *change {
+	return &change{
+		client: clientFlags(flags),
+		why:    flags.String("why", "", "`reason` for the history"),
+		wait:   flags.Duration("wait", 0, "wait so `long` until every replica that reports runs what it should; exit with 1 if not"),
 	}
 }
 

@@ -45,6 +45,7 @@ type call struct {
 
 var commands = map[string]command{
 	"serve":    {"", "run a server", serve},
+	"key":      {"FILE", "make a key that signs, and print the public one for replicas", newKey},
 	"names":    {"", "list the names under which something was published", names},
 	"publish":  {"NAME FILE", "store a file and make it what every replica wants", publish},
 	"store":    {"NAME FILE", "store a file for a canary", storeFile},

@@ -197,6 +197,7 @@ func TestAFleetIsPublishedToAndSteered(t *testing.T) {
 		t.Errorf("stored says\n%s", out)
 	}
 	in.backUpAndRestore("table")
+	in.waitForReplicas()
 	if out, _ := in.as("publisher", 0, "retain", "table"); !strings.HasPrefix(out, "0 objects were deleted") {
 		t.Errorf("retain says %q", out)
 	}

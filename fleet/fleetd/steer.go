@@ -8,8 +8,8 @@ import (
 )
 
 // steer runs a change of the plan of the name that is the first argument.
-func steer(c *call, least, most int, change func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error)) error {
-	client := clientFlags(c.flags)
+func steer(ctx context.Context, c *call, least, most int, change func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error)) error {
+	client := changeFlags(c.flags)
 	args, err := c.parse(least, most)
 	if err != nil {
 		return err
@@ -24,12 +24,12 @@ func steer(c *call, least, most int, change func(f *fleet.Controller, args []str
 		return err
 	}
 	fmt.Fprintln(c.stdout, summary(plan))
-	return nil
+	return awaitReplicas(ctx, c, f, plan, *client.wait)
 }
 
 func canary(ctx context.Context, c *call) error {
 	share := c.flags.Float64("share", 0, "`part` of the replicas, 0.1 for a tenth, instead of ids")
-	return steer(c, 2, many, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
+	return steer(ctx, c, 2, many, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
 		if *share != 0 && len(args) > 1 {
 			return nil, fmt.Errorf("fleetd: canary takes -share or ids, not both")
 		}
@@ -38,11 +38,11 @@ func canary(ctx context.Context, c *call) error {
 }
 
 func promote(ctx context.Context, c *call) error {
-	return steer(c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Promote(ctx, why) })
+	return steer(ctx, c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Promote(ctx, why) })
 }
 
 func rollback(ctx context.Context, c *call) error {
-	return steer(c, 1, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
+	return steer(ctx, c, 1, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
 		revision := ""
 		if len(args) > 0 {
 			revision = args[0]
@@ -52,21 +52,21 @@ func rollback(ctx context.Context, c *call) error {
 }
 
 func pin(ctx context.Context, c *call) error {
-	return steer(c, 3, 3, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
+	return steer(ctx, c, 3, 3, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
 		return f.Pin(ctx, args[0], args[1], why)
 	})
 }
 
 func unpin(ctx context.Context, c *call) error {
-	return steer(c, 2, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
+	return steer(ctx, c, 2, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
 		return f.Unpin(ctx, args[0], why)
 	})
 }
 
 func pause(ctx context.Context, c *call) error {
-	return steer(c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Pause(ctx, why) })
+	return steer(ctx, c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Pause(ctx, why) })
 }
 
 func resume(ctx context.Context, c *call) error {
-	return steer(c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Resume(ctx, why) })
+	return steer(ctx, c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Resume(ctx, why) })
 }

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/poolswap/poolswap/fleet"
+)
+
+// awaitReplicas waits until every replica that reports runs what a plan wants, for so
+// long. It ends early when a replica refuses that, or when the plan is changed.
+func awaitReplicas(ctx context.Context, c *call, f *fleet.Controller, plan *fleet.Plan, long time.Duration) error {
+	if long == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, long)
+	defer cancel()
+	last := errors.New("the server has not answered")
+	for status, err := range f.Watch(ctx) {
+		if err != nil {
+			last = err
+			continue
+		}
+		if status.Plan.Epoch != plan.Epoch || status.Plan.Seq != plan.Seq {
+			return fmt.Errorf("fleetd: %s: %w: %s has made plan %d", status.Name, fleet.ErrConflict, status.Plan.Change.By, status.Plan.Seq)
+		}
+		waiting, refused := progress(status)
+		switch {
+		case refused != nil:
+			return fmt.Errorf("fleetd: %s: %s has refused it: %s", status.Name, refused.ID, refused.Error)
+		case len(waiting) == 0:
+			fmt.Fprintf(c.stdout, "%d replicas run what the plan wants\n", len(status.Replicas))
+			return nil
+		}
+		last = fmt.Errorf("fleetd: %s: after %v these do not run it yet: %s", status.Name, long, strings.Join(waiting, " "))
+	}
+	return last
+}
+
+// progress returns the replicas that do not run what they should, and one of them
+// that has refused it, if there is any.
+func progress(status *fleet.Status) (waiting []string, refused *fleet.Report) {
+	for i := range status.Replicas {
+		r := &status.Replicas[i]
+		want := status.Plan.Wanted(r.ID).ID
+		if r.Revision == want || status.Plan.Paused && r.Revision != "" {
+			continue
+		}
+		waiting = append(waiting, r.ID)
+		if r.Failed == want {
+			refused = r
+		}
+	}
+	return waiting, refused
+}
