@@ -59,6 +59,12 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	}
 
 	others := results.WatchOthers()
+	remove, err := privateTemp()
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
+		return 1
+	}
+	defer remove()
 	measured, err := take(o, o.chosen(all), stdout, stderr)
 	measured.Partial, measured.Others = err != nil, others()
 	written, writeErr := report.Write(o.output, all, measured)
@@ -77,6 +83,16 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	}
 	_, _ = fmt.Fprintf(stdout, "\n%sreport: %s\n", report.Others(measured), absolute(written))
 	return 0
+}
+
+// privateTemp gives this process and its children a folder for temporary files. It
+// is removed at the end, with what an interrupted child has left in it.
+func privateTemp() (remove func(), err error) {
+	dir, err := os.MkdirTemp("", "bench-")
+	if err != nil {
+		return nil, err
+	}
+	return func() { _ = os.RemoveAll(dir) }, os.Setenv("TMPDIR", dir)
 }
 
 // take runs the session, until its end or an interrupt.
@@ -140,8 +156,12 @@ func list(w io.Writer, all []measure.Suite) {
 		s := &all[i]
 		each := session.Session{Suites: all[i : i+1], Count: defaultCount}
 		full := session.Session{Suites: all[i : i+1], Count: fullCount, Full: true}
-		_, _ = fmt.Fprintf(w, "%-10s %s\n%-10s %d cases, about %v, with -full %v\n", s.Name, s.Title, "",
-			len(s.Cases), each.Estimate().Round(time.Second), full.Estimate().Round(time.Second))
+		request := ""
+		if s.OnRequest {
+			request = "; runs only if -suite names it"
+		}
+		_, _ = fmt.Fprintf(w, "%-11s %s\n%-11s %d cases, about %v, with -full %v%s\n", s.Name, s.Title, "",
+			len(s.Cases), each.Estimate().Round(time.Second), full.Estimate().Round(time.Second), request)
 	}
 }
 

@@ -95,7 +95,7 @@ func names(suites []measure.Suite) []string {
 // chosen returns the suites that the flags ask for.
 func (o *options) chosen(all []measure.Suite) []measure.Suite {
 	if o.suites == nil {
-		return all
+		return slices.DeleteFunc(slices.Clone(all), func(s measure.Suite) bool { return s.OnRequest })
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(s measure.Suite) bool { return !slices.Contains(o.suites, s.Name) })
 }

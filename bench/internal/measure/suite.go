@@ -15,6 +15,10 @@ type Suite struct {
 	Columns []Column
 	Charts  []Chart
 	Cases   []Case
+
+	// OnRequest leaves the suite out of runs that do not name it: it takes long, or
+	// needs more than this module.
+	OnRequest bool
 }
 
 // Column is one figure of each row of a table.
@@ -39,6 +43,10 @@ type Case struct {
 	// Only the display of the progress uses the two.
 	Setup   time.Duration
 	Untimed bool
+
+	// MostRounds bounds the samples of each rival where a sample takes very long;
+	// 0 leaves them to the session.
+	MostRounds int
 }
 
 // Rival is one way to do what a case asks for.

@@ -82,7 +82,7 @@ func (s *Session) suite(ctx context.Context, suite *measure.Suite, run *results.
 // change on the machine meets all rivals.
 func (s *Session) measureCase(ctx context.Context, current *child, suite *measure.Suite, c *measure.Case, run *results.Run) error {
 	config := measure.Config{Time: s.time(suite), Shrink: 1}
-	for round := range s.Count {
+	for round := range s.rounds(c) {
 		for i := range c.Rivals {
 			rival := &c.Rivals[i]
 			s.Progress.Next(suite, c, rival, round)
@@ -94,6 +94,14 @@ func (s *Session) measureCase(ctx context.Context, current *child, suite *measur
 		}
 	}
 	return nil
+}
+
+// rounds is how many samples of each rival are taken in a case.
+func (s *Session) rounds(c *measure.Case) int {
+	if c.MostRounds > 0 {
+		return min(s.Count, c.MostRounds)
+	}
+	return s.Count
 }
 
 func (s *Session) time(suite *measure.Suite) time.Duration {
@@ -112,7 +120,7 @@ func (s *Session) Estimate() time.Duration {
 	for i := range s.Suites {
 		for j := range s.Suites[i].Cases {
 			c := &s.Suites[i].Cases[j]
-			total += s.cost(&s.Suites[i], c) * time.Duration(s.Count*len(c.Rivals))
+			total += s.cost(&s.Suites[i], c) * time.Duration(s.rounds(c)*len(c.Rivals))
 		}
 	}
 	return total
