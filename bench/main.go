@@ -19,6 +19,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/projection"
 	"github.com/poolswap/poolswap/bench/internal/report"
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/session"
@@ -75,6 +76,9 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	case err != nil:
 		_, _ = fmt.Fprintf(stderr, "bench: %v; what was measured until then is in %s\n", err, absolute(o.output))
 		return 1
+	}
+	if table, err := projection.Table(measured); err == nil { // the run has what it needs
+		_, _ = fmt.Fprintf(stdout, "\nA publication of 10 MiB to larger fleets\n%s", table)
 	}
 	if o.targets {
 		if err := report.WriteTargets(stdout, measured); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/session"
 	"github.com/poolswap/poolswap/bench/internal/suites"
@@ -173,6 +174,19 @@ func TestCommandLineNamesWhatWasMeasured(t *testing.T) {
 		t.Setenv("GOMAXPROCS", c.procs)
 		if got := commandLine(c.options); got != c.want {
 			t.Errorf("%s: %q, want %q", fmt.Sprintf("%+v", c.options), got, c.want)
+		}
+	}
+}
+
+func TestSuitesOnRequestRunWhereTheyAreNamed(t *testing.T) {
+	all := []measure.Suite{{Name: "usual"}, {Name: "long", OnRequest: true}}
+	for _, c := range []struct {
+		named []string
+		want  string
+	}{{nil, "usual"}, {[]string{"long"}, "long"}, {[]string{"usual", "long"}, "usual,long"}} {
+		o := options{suites: c.named}
+		if got := strings.Join(names(o.chosen(all)), ","); got != c.want {
+			t.Errorf("with -suite %v run %s, want %s", c.named, got, c.want)
 		}
 	}
 }

@@ -7,14 +7,15 @@ import (
 	"strings"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/projection"
 	"github.com/poolswap/poolswap/bench/internal/report"
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/stats"
 )
 
 // table returns the content of a block. Its mark names the folder of a run, and
-// then nothing for the most important figures, "machine", or a suite with
-// options.
+// then nothing for the most important figures, "machine", "projection" for what a
+// large fleet costs, or a suite with options.
 func (s *Source) table(what string) (string, error) {
 	words := strings.Fields(what)
 	if len(words) == 0 || s.Runs[words[0]] == nil {
@@ -26,6 +27,9 @@ func (s *Source) table(what string) (string, error) {
 	}
 	if words[0] == "machine" {
 		return machine(folder, run), nil
+	}
+	if words[0] == "projection" {
+		return projection.Table(run)
 	}
 	i := slices.IndexFunc(s.Suites, func(suite measure.Suite) bool { return suite.Name == words[0] })
 	if i < 0 {

@@ -150,7 +150,7 @@ func HTTP(n, size int, every time.Duration) (measure.Sample, error) {
 	if _, err := replicas.await(second, time.Now()); err != nil {
 		return measure.Sample{}, err
 	}
-	requests := s.requests.Load()
+	requests, failures := s.requests.Load(), replicas.failures()
 	use := watch(s.process, &s.wire)
 	begin := time.Now()
 	third, err := s.replace(content)
@@ -164,5 +164,6 @@ func HTTP(n, size int, every time.Duration) (measure.Sample, error) {
 	}
 	sample := use.sample(published, swapped)
 	sample.Values["msgs"] = 2 * float64(s.requests.Load()-requests) // requests and answers
+	sample.Values["failures"] = replicas.failures() - failures
 	return sample, replicas.check(third, content)
 }

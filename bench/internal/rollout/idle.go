@@ -11,14 +11,16 @@ import (
 	"github.com/poolswap/poolswap/fleet"
 )
 
-// Idle measures what n replicas that have nothing to do cost in that time, by
-// replica and minute.
+// Idle measures what n replicas that have nothing to do cost, by replica and
+// minute. They ask for the plan once in the window, which should be
+// reload.DefaultEvery: it begins half of that after they all asked last.
 func Idle(n int, window time.Duration) (measure.Sample, error) {
 	t, err := newTeam(n, 0)
 	if err != nil {
 		return measure.Sample{}, err
 	}
 	defer t.close()
+	time.Sleep(window / 2)
 	messages, use := t.messages(), watch(t.process, &t.wire)
 	begin := time.Now()
 	time.Sleep(window)

@@ -3,6 +3,7 @@ package rollout
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/fleet"
@@ -119,6 +121,7 @@ type team struct {
 	*host
 	publisher *fleet.Publisher
 	replicas  *replicas
+	refused   float64 // publications, see overrun
 }
 
 func newTeam(n, size int) (*team, error) {
@@ -157,11 +160,19 @@ func (t *team) prepare(n, size int) error {
 }
 
 // publish publishes content, waits until every replica has it and returns the
-// times until Publish had returned and until each replica had swapped.
+// times until Publish had returned and until each replica had swapped. Of a
+// publication that was refused and repeated, they are those of the last call.
 func (t *team) publish(content []byte) (published time.Duration, swapped []time.Duration, err error) {
-	begin := time.Now()
-	revision, _, err := t.publisher.Publish(context.Background(), bytes.NewReader(content), "")
-	published = time.Since(begin)
+	var begin time.Time
+	var revision fleet.Revision
+	for tries := 0; tries == 0 || overrun(err) && tries < mostTries; tries++ {
+		begin = time.Now()
+		revision, _, err = t.publisher.Publish(context.Background(), bytes.NewReader(content), "")
+		published = time.Since(begin)
+		if overrun(err) {
+			t.refused++
+		}
+	}
 	if err != nil {
 		return 0, nil, err
 	}
@@ -174,12 +185,21 @@ func (t *team) publish(content []byte) (published time.Duration, swapped []time.
 	return published, swapped, t.replicas.check(revision.ID, content)
 }
 
-func (t *team) close() (failures int) {
+const mostTries = 10
+
+// overrun reports whether the server has refused content because it came faster
+// than the disk took it: a stream lets 128 MiB wait.
+func overrun(err error) bool {
+	const tooManyRequests = 10167 // JSStreamTooManyRequests of the server
+	var api *jetstream.APIError
+	return errors.As(err, &api) && api.ErrorCode == tooManyRequests
+}
+
+func (t *team) close() {
 	if t.replicas != nil {
-		failures = t.replicas.stop()
+		t.replicas.stop()
 	}
 	t.host.close()
-	return failures
 }
 
 // randomBytes returns content that does not compress.
@@ -202,7 +222,7 @@ func JetStream(n, size int, keep bool) (measure.Sample, error) {
 		return measure.Sample{}, err
 	}
 	defer t.close()
-	before := t.messages()
+	before, failures := t.messages(), t.replicas.failures()
 	use := watch(t.process, &t.wire)
 	published, swapped, err := t.publish(content)
 	if err != nil {
@@ -210,5 +230,7 @@ func JetStream(n, size int, keep bool) (measure.Sample, error) {
 	}
 	sample := use.sample(published, swapped)
 	sample.Values["msgs"] = t.messages() - before
+	sample.Values["refused"] = t.refused
+	sample.Values["failures"] = t.replicas.failures() - failures
 	return sample, nil
 }

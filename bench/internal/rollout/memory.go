@@ -83,7 +83,7 @@ func Memory(size int) (measure.Sample, error) {
 }
 
 func (t *team) publishRandom(size, seed int) error {
-	_, _, err := t.publisher.Publish(context.Background(), bytes.NewReader(randomBytes(size, seed)), "")
+	_, _, err := t.publish(randomBytes(size, seed))
 	return err
 }
 

@@ -33,7 +33,6 @@ type replica struct {
 	objects  *poolswap.Container[object, *object]
 	reloader *reload.Reloader
 	swapped  chan swap
-	failures int // of attempts, by the goroutine of Run; read after its end
 }
 
 // swap says that a replica has another revision.
@@ -70,11 +69,8 @@ func newReplica(size int, every time.Duration, source reload.Source, observe fun
 		if observe != nil {
 			observe(e)
 		}
-		switch e.Outcome {
-		case reload.Loaded:
+		if e.Outcome == reload.Loaded {
 			one.swapped <- swap{e.Revision, time.Now()}
-		case reload.Failed:
-			one.failures++
 		}
 	}})
 	return one
@@ -146,13 +142,19 @@ func (r *replicas) check(revision string, content []byte) error {
 	return nil
 }
 
-// stop ends the replicas and returns how many attempts have failed.
-func (r *replicas) stop() (failures int) {
+// failures returns how many attempts have failed.
+func (r *replicas) failures() (n float64) {
+	for _, one := range r.all {
+		n += float64(one.reloader.Status().TotalFailures)
+	}
+	return n
+}
+
+// stop ends the replicas.
+func (r *replicas) stop() {
 	r.cancel()
 	r.ended.Wait()
 	for _, one := range r.all {
-		failures += one.failures
 		_ = one.objects.Close(context.Background()) // no reader is left that it would wait for
 	}
-	return failures
 }

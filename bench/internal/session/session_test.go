@@ -104,6 +104,25 @@ func TestRivalsTakeTurnsInOneProcessForEachLimit(t *testing.T) {
 	}
 }
 
+func TestLongCasesHaveFewRounds(t *testing.T) {
+	suite := measure.Suite{Name: "fake", Cases: slices.Clone(fake.Cases)}
+	suite.Cases[0].MostRounds, suite.Cases[0].Setup, suite.Cases[0].Untimed = 2, time.Second, true
+	suite.Cases[1].MostRounds, suite.Cases[1].Untimed = 5, true
+	s := session.Session{Suites: []measure.Suite{suite}, Count: 3, Progress: silent{}, Stderr: os.Stderr}
+	if got, want := s.Estimate(), 2*3*time.Second; got != want {
+		t.Errorf("it takes about %v, want %v", got, want)
+	}
+	run := new(results.Run)
+	if err := s.Run(context.Background(), run); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []int{2, 3} {
+		if got := len(run.Find("fake", suite.Cases[i].Name, "A").Iterations); got != want {
+			t.Errorf("%s: %d samples, want %d", suite.Cases[i].Name, got, want)
+		}
+	}
+}
+
 func TestFailureKeepsWhatWasMeasured(t *testing.T) {
 	for how, says := range map[string]string{"error": "no data", "exit": "exit status 7", "panic": "exit status 2"} {
 		t.Run(how, func(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/rollout"
+	"github.com/poolswap/poolswap/reload"
 )
 
 // keepAtMost bounds the memory of all replicas of a case, each with two objects.
@@ -19,7 +20,7 @@ func fleet() measure.Suite {
 		About: "A fleetd on this machine and all replicas in another process: from the call of Publish until it has returned, and until the first, the median and the last " +
 			"replica had swapped. Where object=kept, each replica reads the content into recycled memory; where object=hashed, it only hashes the content, because all " +
 			"replicas together would need more than 8 GiB. Wire is what went through the connections in both directions, the publication included. HTTPHint is the same content from a file server " +
-			"to replicas that are told to fetch it; HTTPPoll to replicas that ask every second.",
+			"to replicas that are told to fetch it; HTTPPoll to replicas that ask every second. Publish is called again where the server refuses content that comes faster than its disk takes it.",
 		Columns: []measure.Column{
 			{Unit: "last-ns", Title: "last"},
 			{Unit: "publish-ns", Title: "Publish"},
@@ -30,6 +31,8 @@ func fleet() measure.Suite {
 			{Unit: "replicas-cpu-ns", Title: "replicas CPU"},
 			{Unit: "wire-bytes", Title: "wire"},
 			{Unit: "msgs", Title: "messages"},
+			{Unit: "failures", Title: "failed attempts"},
+			{Unit: "refused", Title: "Publish refused"},
 		},
 		OnRequest: true,
 	}
@@ -62,7 +65,7 @@ func publication(n, size int) measure.Case {
 	if size == 10 && (n == 16 || n == 64) {
 		overHTTP := func(name string, every time.Duration) measure.Rival {
 			return measure.Rival{Name: name, Sample: func(config measure.Config) (measure.Sample, error) {
-				return rollout.HTTP(fewer(n, config), config.Size(size<<20), every)
+				return rollout.HTTP(fewer(n, config), config.Size(size<<20), every/time.Duration(config.Shrink))
 			}}
 		}
 		c.Rivals = append(c.Rivals, overHTTP("HTTPHint", 0), overHTTP("HTTPPoll", time.Second))
@@ -133,9 +136,9 @@ func fleetIdle() measure.Suite {
 		OnRequest: true,
 	}
 	s.Cases = append(s.Cases, measure.Case{
-		Name: fmt.Sprintf("idle=%d", replicas), Ours: "JetStream", Untimed: true, Setup: 62 * time.Second, MostRounds: 1,
+		Name: fmt.Sprintf("idle=%d", replicas), Ours: "JetStream", Untimed: true, Setup: 92 * time.Second, MostRounds: 1,
 		Rivals: []measure.Rival{{Name: "JetStream", Sample: func(config measure.Config) (measure.Sample, error) {
-			return rollout.Idle(fewer(replicas, config), time.Minute/time.Duration(max(1, config.Shrink)))
+			return rollout.Idle(fewer(replicas, config), reload.DefaultEvery/time.Duration(config.Shrink))
 		}}},
 	})
 	for _, ids := range []int{10, 1000, 10000} {
