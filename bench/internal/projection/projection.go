@@ -51,6 +51,7 @@ type Row struct {
 	Seconds  float64 // until the last replica has the content
 
 	IdleMessages float64 // of the centre in a second, between publications
+	IdleCores    float64 // of the centre, for these
 	CanaryBytes  float64 // of plans, when a canary begins
 }
 
@@ -67,6 +68,10 @@ const (
 // where a mirror of the streams serves the replicas; each report goes on to the
 // centre. With caches the replicas follow the plan at the centre and get content
 // by its digest from the cache of their group, which asks the centre once.
+//
+// What a centre, a group and a cache do is added up, as if one began when the other
+// has ended. Reports count as messages and bytes; where leaf nodes forward them
+// they delay no content.
 func Project(m Measured, a Assumed, n int) []Row {
 	groups := (n + a.Group - 1) / a.Group
 	each := float64(min(n, a.Group)) // replicas of a full group
@@ -74,22 +79,25 @@ func Project(m Measured, a Assumed, n int) []Row {
 	serve := func(replicas float64, c Cost) float64 {
 		return max(replicas*c.Bytes/a.LineRate, replicas*c.CPU/a.Cores)
 	}
+	handle := m.Idle.CPU / m.Idle.Messages // seconds of a core for a small message
 	plan := m.Plan + math.Ceil(a.Canary*all)*m.PlanID
-	steer := plansOfAReplica*m.Plan + m.Report
+	steer := Cost{planMessages, plansOfAReplica*m.Plan + m.Report, planMessages * handle}
+	forward := Cost{1, m.Report, handle} // a report on its way to the centre
+	fill := edges * m.Size / a.LineRate
 	return []Row{
 		{
 			Replicas: n, Design: "one server", Messages: all * m.Publication.Messages, Bytes: all * m.Publication.Bytes,
-			Seconds: serve(all, m.Publication), IdleMessages: all * m.Idle.Messages / 60, CanaryBytes: plansOfAReplica * all * plan,
+			Seconds: serve(all, m.Publication), IdleMessages: all * m.Idle.Messages / 60, IdleCores: all * m.Idle.CPU / 60, CanaryBytes: plansOfAReplica * all * plan,
 		},
 		{
-			Replicas: n, Design: "leaf nodes", Messages: edges*m.Publication.Messages + all, Bytes: edges*m.Publication.Bytes + all*m.Report,
+			Replicas: n, Design: "leaf nodes", Messages: edges*m.Publication.Messages + all*forward.Messages, Bytes: edges*m.Publication.Bytes + all*forward.Bytes,
 			Edges: groups, Edge: each * m.Publication.Bytes, Seconds: serve(edges, m.Publication) + serve(each, m.Publication),
-			IdleMessages: (edges*m.Idle.Messages + all) / 60, CanaryBytes: edges * plan,
+			IdleMessages: (edges*m.Idle.Messages + all) / 60, IdleCores: (edges*m.Idle.CPU + all*forward.CPU) / 60, CanaryBytes: edges * plan,
 		},
 		{
-			Replicas: n, Design: "HTTP caches", Messages: all*planMessages + 2*edges, Bytes: all*steer + edges*m.Size,
-			Edges: groups, Edge: each * m.Size, Seconds: (all*steer + edges*m.Size + each*m.Size) / a.LineRate,
-			IdleMessages: all * m.Idle.Messages / 60, CanaryBytes: plansOfAReplica * all * plan,
+			Replicas: n, Design: "HTTP caches", Messages: all*steer.Messages + 2*edges, Bytes: all*steer.Bytes + edges*m.Size,
+			Edges: groups, Edge: each * m.Size, Seconds: serve(all, steer) + fill + each*m.Size/a.LineRate,
+			IdleMessages: all * m.Idle.Messages / 60, IdleCores: all * m.Idle.CPU / 60, CanaryBytes: plansOfAReplica * all * plan,
 		},
 	}
 }

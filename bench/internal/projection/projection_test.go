@@ -13,7 +13,7 @@ import (
 var (
 	projectionMeasured = projection.Measured{
 		Size: 1000, Publication: projection.Cost{Messages: 20, Bytes: 1100, CPU: 0.004},
-		Idle: projection.Cost{Messages: 12, Bytes: 600}, Report: 50, Plan: 100, PlanID: 10,
+		Idle: projection.Cost{Messages: 12, Bytes: 600, CPU: 0.6}, Report: 50, Plan: 100, PlanID: 10,
 	}
 	projectionAssumed = projection.Assumed{LineRate: 10_000, Cores: 2, Group: 4, Canary: 0.2}
 )
@@ -22,18 +22,20 @@ func TestEachDesignCostsWhatItsPartsCost(t *testing.T) {
 	want := []projection.Row{
 		// 10 replicas, each with 20 messages and 1100 bytes, which take longer on the
 		// line (1.1 s) than 0.04 s of processor time on 2 cores.
-		{Replicas: 10, Design: "one server", Messages: 200, Bytes: 11_000, Seconds: 1.1, IdleMessages: 2, CanaryBytes: 2 * 10 * 120},
+		{Replicas: 10, Design: "one server", Messages: 200, Bytes: 11_000, Seconds: 1.1, IdleMessages: 2, IdleCores: 0.1, CanaryBytes: 2 * 10 * 120},
 		// Three leaf nodes, and 10 reports; 3 x 1100 bytes and then 4 x 1100.
-		{Replicas: 10, Design: "leaf nodes", Messages: 70, Bytes: 3*1100 + 500, Edges: 3, Edge: 4400, Seconds: 0.77, IdleMessages: 46.0 / 60, CanaryBytes: 3 * 120},
-		// Two plans and a report for each replica, and the content for three caches.
-		{Replicas: 10, Design: "HTTP caches", Messages: 46, Bytes: 2500 + 3000, Edges: 3, Edge: 4000, Seconds: 0.95, IdleMessages: 2, CanaryBytes: 2 * 10 * 120},
+		{Replicas: 10, Design: "leaf nodes", Messages: 70, Bytes: 3*1100 + 500, Edges: 3, Edge: 4400, Seconds: 0.77, IdleMessages: 46.0 / 60, IdleCores: (3*0.6 + 10*0.05) / 60, CanaryBytes: 3 * 120},
+		// Two plans and a report for each replica, which take four messages of 0.05 s on
+		// 2 cores, longer than on the line; then the content for three caches, and from
+		// each for 4 replicas.
+		{Replicas: 10, Design: "HTTP caches", Messages: 46, Bytes: 2500 + 3000, Edges: 3, Edge: 4000, Seconds: 1 + 0.3 + 0.4, IdleMessages: 2, IdleCores: 0.1, CanaryBytes: 2 * 10 * 120},
 	}
 	got := projection.Project(projectionMeasured, projectionAssumed, 10)
 	if len(got) != len(want) {
 		t.Fatalf("%d rows, want %d", len(got), len(want))
 	}
 	for i := range want {
-		for _, seconds := range []*float64{&got[i].Seconds, &want[i].Seconds, &got[i].IdleMessages, &want[i].IdleMessages} {
+		for _, seconds := range []*float64{&got[i].Seconds, &want[i].Seconds, &got[i].IdleMessages, &want[i].IdleMessages, &got[i].IdleCores, &want[i].IdleCores} {
 			*seconds = math.Round(*seconds*1e9) / 1e9
 		}
 		if got[i] != want[i] {
