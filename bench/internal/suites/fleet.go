@@ -17,7 +17,7 @@ func fleet() measure.Suite {
 	s := measure.Suite{
 		Name:  "fleet",
 		Title: "A publication to many replicas",
-		About: "A fleetd on this machine and all replicas in another process: from the call of Publish until it has returned, and until the first, the median and the last " +
+		About: "JetStream is a fleetd on this machine, with all replicas in another process: from the call of Publish until it has returned, and until the first, the median and the last " +
 			"replica had swapped. Where object=kept, each replica reads the content into recycled memory; where object=hashed, it only hashes the content, because all " +
 			"replicas together would need more than 8 GiB. Wire is what went through the connections in both directions, the publication included. HTTPHint is the same content from a file server " +
 			"to replicas that are told to fetch it; HTTPPoll to replicas that ask every second. Publish is called again where the server refuses content that comes faster than its disk takes it.",
@@ -97,7 +97,7 @@ func fleetMemory() measure.Suite {
 	s := measure.Suite{
 		Name:  "fleetmemory",
 		Title: "Memory of a replica beyond its objects",
-		About: "One replica reads content into recycled memory. Live is the most that is in use besides its two objects, seen by collections in the middle of the transfer. " +
+		About: "JetStream is a replica of a fleetd, which reads content into recycled memory. Live is the most that is in use besides its two objects, seen by collections in the middle of the transfer. " +
 			"System is by how much the memory of the process rises meanwhile with the default GOGC, which lets garbage grow to the size of what is in use before it collects.",
 		Columns: []measure.Column{
 			{Unit: "live-bytes", Title: "live"},
@@ -123,7 +123,7 @@ func fleetIdle() measure.Suite {
 	s := measure.Suite{
 		Name:  "fleetidle",
 		Title: "Idle replicas, and the sizes of plans and reports",
-		About: "By replica and minute, what 64 replicas and the server exchange that have nothing to do, with the default Options.Every: heartbeats of the watcher, " +
+		About: "By replica and minute, what 64 replicas and their fleetd (JetStream) exchange that have nothing to do, with the default Options.Every: heartbeats of the watcher, " +
 			"a question for the plan, and a report. A plan names the ids of its canary, of 24 bytes each; so do its last change and the history.",
 		Columns: []measure.Column{
 			{Unit: "msgs", Title: "messages"},
