@@ -150,6 +150,7 @@ func HTTP(n, size int, every time.Duration) (measure.Sample, error) {
 	if _, err := replicas.await(second, time.Now()); err != nil {
 		return measure.Sample{}, err
 	}
+	time.Sleep(settle)
 	requests, failures := s.requests.Load(), replicas.failures()
 	use := watch(s.process, &s.wire)
 	begin := time.Now()

@@ -222,6 +222,7 @@ func JetStream(n, size int, keep bool) (measure.Sample, error) {
 		return measure.Sample{}, err
 	}
 	defer t.close()
+	time.Sleep(settle)
 	before, failures := t.messages(), t.replicas.failures()
 	use := watch(t.process, &t.wire)
 	published, swapped, err := t.publish(content)

@@ -101,6 +101,10 @@ func load(_ context.Context, next, _ *object, content *reload.Content) error {
 	return err
 }
 
+// settle is how long replicas are left alone between one publication and the next:
+// a Reloader takes a hint every 100 ms at most, and the clock is not for that.
+const settle = 300 * time.Millisecond
+
 // patience bounds how long a replica may take to swap.
 const patience = 5 * time.Minute
 
