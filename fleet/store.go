@@ -73,9 +73,20 @@ type store struct {
 // requestTimeout bounds a request of which ctx says nothing.
 const requestTimeout = 5 * time.Second
 
+var errNoAnswer = fmt.Errorf("the server does not answer within %v", requestTimeout)
+
 // within returns ctx with a deadline, which nats.go wants.
 func within(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(ctx, requestTimeout)
+	return context.WithTimeoutCause(ctx, requestTimeout, errNoAnswer)
+}
+
+// explained says in an error of a request whose deadline has passed that it was
+// the server that did not answer. ctx is what within returned.
+func explained(ctx context.Context, err error) error {
+	if err != nil && context.Cause(ctx) == errNoAnswer { //nolint:errorlint // the very cause
+		return fmt.Errorf("%w: %w", errNoAnswer, err)
+	}
+	return err
 }
 
 // connectTimeout bounds how long a request waits for a connection that is being
@@ -84,25 +95,44 @@ const connectTimeout = 2 * time.Second
 
 // connected waits until there is a connection.
 func (s *store) connected(ctx context.Context) error {
-	status := s.conn.StatusChanged(nats.CONNECTED)
+	status := s.conn.StatusChanged(nats.CONNECTED, nats.CLOSED)
 	defer s.conn.RemoveStatusListener(status)
 	if s.conn.IsConnected() {
 		return nil
 	}
+	if s.conn.IsClosed() {
+		return s.notConnected()
+	}
 	timer := time.NewTimer(connectTimeout)
 	defer timer.Stop()
 	select {
-	case <-status:
-		return nil
+	case now := <-status:
+		if now == nats.CONNECTED {
+			return nil
+		}
+		return s.notConnected()
 	case <-timer.C:
-		return errors.New("there is no connection to the server")
+		return s.notConnected()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
+// notConnected says why there is no connection, and whether there will be one.
+func (s *store) notConnected() error {
+	what := "there is no connection to the server"
+	if s.conn.IsClosed() {
+		what = "the connection to the server is closed and does not come back"
+	}
+	if err := s.conn.LastError(); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return errors.New(what)
+}
+
 // open waits for a connection and opens what was not opened yet.
 func (s *store) open(ctx context.Context) (err error) {
+	defer func() { err = explained(ctx, err) }()
 	if err := s.connected(ctx); err != nil {
 		return err
 	}
@@ -159,7 +189,7 @@ func (s *store) plan(ctx context.Context) (*Plan, uint64, error) {
 		return nil, 0, ErrNoPlan
 	}
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, explained(ctx, err)
 	}
 	p, err := decodePlan(entry.Value())
 	return p, entry.Revision(), err
@@ -215,5 +245,5 @@ func (s *store) put(ctx context.Context, next *Plan, revision uint64) error {
 	if errors.Is(err, jetstream.ErrKeyExists) || errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
 		return fmt.Errorf("%w: %w", ErrConflict, err)
 	}
-	return err
+	return explained(ctx, err)
 }
