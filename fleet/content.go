@@ -37,56 +37,45 @@ func (s *store) openContent(ctx context.Context, r Revision) (io.ReadCloser, err
 		return nil, fmt.Errorf("the content of revision %q is not stored any more", r.ID)
 	}
 	if err != nil {
-		return nil, err
+		return nil, explained(short, err)
 	}
 	if int64(info.Size) != r.Size { //nolint:gosec // no object has 2^63 bytes
 		return nil, fmt.Errorf("the content of revision %q has %d bytes, and %d were published", r.ID, info.Size, r.Size)
 	}
 	if info.Chunks == 0 {
-		return io.NopCloser(&chunks{}), nil
+		return &chunks{}, nil
 	}
 	// The subject of chunks is that of ADR-20 of NATS.
-	consumer, err := s.js.OrderedConsumer(short, "OBJ_"+contentBucket, jetstream.OrderedConsumerConfig{
-		FilterSubjects: []string{"$O." + contentBucket + ".C." + info.NUID}, InactiveThreshold: time.Minute,
-	})
+	reader, err := s.newStreamReader(ctx, "OBJ_"+contentBucket, "$O."+contentBucket+".C."+info.NUID, prefetch)
 	if err != nil {
 		return nil, err
 	}
-	// A consumer that begins with fewer chunks would wait for the others.
-	if stored := consumer.CachedInfo().NumPending; stored != uint64(info.Chunks) {
-		return nil, fmt.Errorf("the content of revision %q is not whole: %d of %d chunks are stored", r.ID, stored, info.Chunks)
+	if reader.left != uint64(info.Chunks) {
+		reader.Close()
+		return nil, fmt.Errorf("the content of revision %q is not whole: %d of %d chunks are stored", r.ID, reader.left, info.Chunks)
 	}
-	messages, err := consumer.Messages(jetstream.PullMaxMessages(prefetch))
-	if err != nil {
-		return nil, err
-	}
-	return &chunks{ctx: ctx, messages: messages, left: info.Chunks}, nil
+	return &chunks{ctx: ctx, reader: reader}, nil
 }
 
 // chunks reads the chunks of an object.
 type chunks struct {
-	ctx      context.Context
-	messages jetstream.MessagesContext
-	left     uint32 // that are still to come
-	rest     []byte // of the last one
+	ctx    context.Context
+	reader *streamReader // nil for an object without any
+	rest   []byte        // of the last one
 }
 
 func (c *chunks) Read(p []byte) (n int, err error) {
 	for len(c.rest) == 0 {
-		if c.left == 0 {
+		if c.reader == nil || c.reader.left == 0 {
 			return 0, io.EOF
 		}
 		ctx, cancel := context.WithTimeoutCause(c.ctx, stallTimeout, fmt.Errorf("no chunk within %v", stallTimeout))
-		message, err := c.messages.Next(jetstream.NextContext(ctx))
-		if err != nil && ctx.Err() != nil {
-			err = context.Cause(ctx)
-		}
+		message, err := c.reader.next(ctx)
 		cancel()
 		if err != nil {
 			return 0, err
 		}
 		c.rest = message.Data()
-		c.left--
 	}
 	n = copy(p, c.rest)
 	c.rest = c.rest[n:]
@@ -95,6 +84,8 @@ func (c *chunks) Read(p []byte) (n int, err error) {
 
 // Close implements io.Closer.
 func (c *chunks) Close() error {
-	c.messages.Stop()
-	return nil
+	if c.reader == nil {
+		return nil
+	}
+	return c.reader.Close()
 }

@@ -37,11 +37,11 @@ func (c *Controller) guardOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	watcher, err := reports.Watch(ctx, token(c.store.name)+".*", jetstream.IgnoreDeletes())
+	watcher, stop, err := watchKeys(ctx, reports, token(c.store.name)+".*", jetstream.IgnoreDeletes())
 	if err != nil {
 		return err
 	}
-	defer watcher.Stop() //nolint:errcheck // the connection may have gone
+	defer stop()
 	for {
 		select {
 		case <-ctx.Done():

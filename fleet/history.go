@@ -27,6 +27,9 @@ func (s *store) record(ctx context.Context, c Change) error {
 	return err
 }
 
+// historyPrefetch is how many entries are on their way at most.
+const historyPrefetch = 200
+
 // history returns the changes of a name, the oldest first.
 func (s *store) history(ctx context.Context) (all []Change, err error) {
 	plan, _, err := s.plan(ctx)
@@ -36,17 +39,15 @@ func (s *store) history(ctx context.Context) (all []Change, err error) {
 	if err := s.record(ctx, plan.Change); err != nil { // who made it may have ended before this
 		return nil, err
 	}
-	consumer, err := s.js.OrderedConsumer(ctx, historyStream, jetstream.OrderedConsumerConfig{FilterSubjects: []string{historySubject + "." + token(s.name) + ".>"}})
+	reader, err := s.newStreamReader(ctx, historyStream, historySubject+"."+token(s.name)+".>", historyPrefetch)
 	if err != nil {
 		return nil, err
 	}
-	messages, err := consumer.Messages()
-	if err != nil {
-		return nil, err
-	}
-	defer messages.Stop()
-	for {
-		message, err := messages.Next(jetstream.NextContext(ctx))
+	defer reader.Close()
+	for reader.left > 0 {
+		stalled, cancel := context.WithTimeoutCause(ctx, stallTimeout, fmt.Errorf("no entry within %v", stallTimeout))
+		message, err := reader.next(stalled)
+		cancel()
 		if err != nil {
 			return all, err
 		}
@@ -55,8 +56,6 @@ func (s *store) history(ctx context.Context) (all []Change, err error) {
 			return all, fmt.Errorf("an entry cannot be read: %w", err)
 		}
 		all = append(all, c)
-		if meta, err := message.Metadata(); err != nil || meta.NumPending == 0 {
-			return all, err
-		}
 	}
+	return all, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -106,6 +107,8 @@ func checkName(what, name string) error {
 	switch {
 	case name == "":
 		return fmt.Errorf("fleet: the %s is empty", what)
+	case !utf8.ValidString(name):
+		return fmt.Errorf("fleet: the %s, %q, is not valid UTF-8", what, name)
 	case len(name) > maxName:
 		return fmt.Errorf("fleet: the %s has %d bytes, more than %d", what, len(name), maxName)
 	}

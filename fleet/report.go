@@ -144,7 +144,7 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, explained(ctx, ctx.Err())
 		case entry, open := <-watcher.Updates():
 			if !open {
 				return nil, errors.New("the watcher of reports was closed")

@@ -13,6 +13,7 @@ import (
 // many of them would cost it much.
 type planWatch struct {
 	watcher jetstream.KeyWatcher
+	stop    func() // closes it
 	status  chan nats.Status
 }
 
@@ -34,7 +35,7 @@ func (s *Source) Wait(ctx context.Context, have string) error {
 		case status := <-w.status:
 			if status == nats.CLOSED {
 				s.closeWatch()
-				return nats.ErrConnectionClosed
+				return s.store.notConnected()
 			}
 			return nil
 		case entry, open := <-w.watcher.Updates():
@@ -69,16 +70,16 @@ func (s *Source) openWatch(ctx context.Context) error {
 	if err := s.store.open(short); err != nil {
 		return err
 	}
-	watcher, err := s.store.plans.Watch(ctx, token(s.store.name))
+	watcher, stop, err := watchKeys(ctx, s.store.plans, token(s.store.name))
 	if err != nil {
 		return err
 	}
-	s.watch = planWatch{watcher, s.store.conn.StatusChanged(nats.CONNECTED, nats.CLOSED)}
+	s.watch = planWatch{watcher, stop, s.store.conn.StatusChanged(nats.CONNECTED, nats.CLOSED)}
 	return nil
 }
 
 func (s *Source) closeWatch() {
-	s.watch.watcher.Stop() //nolint:errcheck // the connection may have gone
+	s.watch.stop()
 	s.store.conn.RemoveStatusListener(s.watch.status)
 	s.watch = planWatch{}
 }

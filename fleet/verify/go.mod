@@ -7,6 +7,7 @@ require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/poolswap/poolswap v0.0.0
 	github.com/poolswap/poolswap/fleet v0.0.0
+	go.uber.org/goleak v1.3.0
 )
 
 require (

@@ -108,6 +108,10 @@ func TestBadArguments(t *testing.T) {
 			_, err := fleet.NewSource(conn, "a", fleet.SourceOptions{ID: strings.Repeat("x", 129)})
 			return err
 		},
+		`fleet: the id of the replica (ID), "\xff", is not valid UTF-8`: func() error {
+			_, err := fleet.NewSource(conn, "a", fleet.SourceOptions{ID: "\xff"})
+			return err
+		},
 		"fleet: Setup with a negative Replicas or ReportTTL": func() error { return fleet.Setup(t.Context(), conn, fleet.SetupOptions{Replicas: -1}) },
 	} {
 		if err := call(); err == nil || err.Error() != want {
