@@ -27,7 +27,7 @@ func loadTable(_ context.Context, next, _ *Table, content *reload.Content) (err 
 // A replica follows what is published under a name.
 func ExampleNewSource() {
 	ctx := context.Background()
-	conn, err := nats.Connect("nats://127.0.0.1:4222", nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1))
+	conn, err := nats.Connect("nats://127.0.0.1:4222", nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort())
 	if err != nil {
 		log.Fatal(err)
 	}

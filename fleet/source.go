@@ -54,8 +54,19 @@ type Source struct {
 }
 
 // NewSource returns a Source of a name. It does not talk to the server yet, which
-// may be down: connect with nats.RetryOnFailedConnect(true) and
-// nats.MaxReconnects(-1), so that conn comes back by itself.
+// may be down. For conn to come back by itself whatever happens, connect with
+//
+//	nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort()
+//
+// and give credentials that can change by nats.UserCredentials, nats.UserJWT or
+// nats.UserInfoHandler, which are asked at each connection. Without
+// IgnoreAuthErrorAbort nats.go closes conn for good when the server has refused it
+// twice, as it does once a token has expired: the replica goes on serving what it
+// has, and each Fetch fails and says so, until the program connects anew.
+//
+// How soon conn notices that a network has gone silent is up to nats.PingInterval,
+// which is 2 minutes by default, and takes two to three of it. Requests fail after
+// 5 s meanwhile, and the replica asks again.
 func NewSource(conn *nats.Conn, name string, options SourceOptions) (*Source, error) {
 	if conn == nil {
 		return nil, errors.New("fleet: NewSource with a nil Conn")
