@@ -51,7 +51,7 @@ func (s *store) backup(ctx context.Context, w io.Writer) error {
 		return err
 	}
 	b.History = slices.DeleteFunc(b.History, func(c Change) bool { return c.Epoch == plan.Epoch && c.Seq > plan.Seq })
-	stored, err := s.stored(ctx)
+	stored, _, err := s.stored(ctx)
 	if err != nil {
 		return err
 	}

@@ -45,8 +45,7 @@ func (s *store) openContent(ctx context.Context, r Revision) (io.ReadCloser, err
 	if info.Chunks == 0 {
 		return &chunks{}, nil
 	}
-	// The subject of chunks is that of ADR-20 of NATS.
-	reader, err := s.newStreamReader(ctx, "OBJ_"+contentBucket, "$O."+contentBucket+".C."+info.NUID, prefetch)
+	reader, err := s.newStreamReader(ctx, contentStream, chunkPrefix+info.NUID, prefetch)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
 )
@@ -32,16 +33,21 @@ const historyPrefetch = 200
 
 // history returns the changes of a name, the oldest first.
 func (s *store) history(ctx context.Context) (all []Change, err error) {
+	err = s.eachChange(ctx, func(c Change, _ time.Time) { all = append(all, c) })
+	return all, err
+}
+
+// eachChange calls yield with the changes of a name, the oldest first, and with
+// when the server stored each, which is zero if it has no room for the last one.
+func (s *store) eachChange(ctx context.Context, yield func(c Change, stored time.Time)) error {
 	plan, _, err := s.plan(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if err := s.record(ctx, plan.Change); err != nil { // who made it may have ended before this
-		return nil, err
-	}
+	unrecorded := s.record(ctx, plan.Change) != nil // who made it may have ended before this
 	reader, err := s.newStreamReader(ctx, historyStream, historySubject+"."+token(s.name)+".>", historyPrefetch)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer reader.Close()
 	for reader.left > 0 {
@@ -49,13 +55,21 @@ func (s *store) history(ctx context.Context) (all []Change, err error) {
 		message, err := reader.next(stalled)
 		cancel()
 		if err != nil {
-			return all, err
+			return err
 		}
 		var c Change
 		if err := json.Unmarshal(message.Data(), &c); err != nil {
-			return all, fmt.Errorf("an entry cannot be read: %w", err)
+			return fmt.Errorf("an entry cannot be read: %w", err)
 		}
-		all = append(all, c)
+		meta, err := message.Metadata()
+		if err != nil {
+			return err
+		}
+		yield(c, meta.Timestamp)
+		unrecorded = unrecorded && (c.Epoch != plan.Change.Epoch || c.Seq != plan.Change.Seq)
 	}
-	return all, nil
+	if unrecorded {
+		yield(plan.Change, time.Time{})
+	}
+	return nil
 }

@@ -20,36 +20,42 @@ import (
 // Stored is content that the server keeps.
 type Stored struct {
 	Revision           // zero but for ID if Store did not end
-	At       time.Time // the server stored it
+	At       time.Time // the server stored it, by its clock
 	Name     string    // of its object
+
+	chunks string // id of them
 }
 
 // Stored returns what the server keeps of a name, the newest first.
 func (c *Controller) Stored(ctx context.Context) ([]Stored, error) {
-	all, err := c.store.stored(ctx)
+	all, _, err := c.store.stored(ctx)
 	return all, c.store.named(err)
 }
 
-func (s *store) stored(ctx context.Context) (all []Stored, err error) {
+// stored returns what is stored of the name, the newest first, and which chunks
+// objects of any name have.
+func (s *store) stored(ctx context.Context) (all []Stored, chunks map[string]bool, err error) {
 	ctx, cancel := within(ctx)
 	defer cancel()
 	if err := s.open(ctx); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	infos, err := s.content.List(ctx)
 	if err != nil && !errors.Is(err, jetstream.ErrNoObjectsFound) {
-		return nil, err
+		return nil, nil, explained(ctx, err)
 	}
+	chunks = map[string]bool{}
 	for _, info := range infos {
+		chunks[info.NUID] = true
 		if !strings.HasPrefix(info.Name, token(s.name)+"/") {
 			continue
 		}
-		one := Stored{At: info.ModTime, Name: info.Name}
+		one := Stored{At: info.ModTime, Name: info.Name, chunks: info.NUID}
 		json.Unmarshal([]byte(info.Metadata[metadataKey]), &one.Revision) //nolint:errcheck // then it is no revision
 		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b Stored) int { return b.At.Compare(a.At) })
-	return all, nil
+	return all, chunks, nil
 }
 
 // DefaultMinAge is how old content must be before [Controller.Retain] deletes it.
@@ -64,18 +70,28 @@ type RetainOptions struct {
 // Retain deletes old content and returns what it deleted. It keeps what the plan
 // names, what a replica reports, what a change within MinAge was about, which a
 // replica may be loading, the newest Keep of the other revisions, and all that is
-// younger than MinAge. An object that a Publisher did not finish is deleted once it is older.
+// younger than MinAge. What a Publisher did not finish is deleted once it is older,
+// of every name.
+//
+// Ages are by the clock of the server alone: that of the caller, of a Publisher or
+// of a replica may be wrong. If the server's is set an hour ahead, what was stored
+// before is an hour older.
 func (c *Controller) Retain(ctx context.Context, options RetainOptions) ([]Stored, error) {
 	if options.Keep < 1 || options.MinAge < 0 {
 		return nil, c.store.named(fmt.Errorf("Retain with Keep %d and MinAge %v: at least 1, and not negative", options.Keep, options.MinAge))
 	}
-	gone, err := c.store.retain(ctx, options.Keep, time.Now().Add(-cmp.Or(options.MinAge, DefaultMinAge)))
+	gone, err := c.store.retain(ctx, options.Keep, cmp.Or(options.MinAge, DefaultMinAge))
 	return gone, c.store.named(err)
 }
 
-func (s *store) retain(ctx context.Context, keep int, before time.Time) (gone []Stored, err error) {
+func (s *store) retain(ctx context.Context, keep int, minAge time.Duration) (gone []Stored, err error) {
 	// What is stored comes first: what is published after that is not on the list.
-	all, err := s.stored(ctx)
+	state, err := s.contentState(ctx)
+	if err != nil {
+		return nil, err
+	}
+	before := state.now.Add(-minAge)
+	all, chunks, err := s.stored(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -91,28 +107,24 @@ func (s *store) retain(ctx context.Context, keep int, before time.Time) (gone []
 			keep--
 			continue
 		}
-		short, cancel := within(ctx)
-		err := s.content.Delete(short, one.Name)
-		cancel()
-		if err != nil {
+		if err := s.deleteObject(ctx, one.Name, one.chunks); err != nil {
 			return gone, err
 		}
 		gone = append(gone, one)
 	}
-	return gone, nil
+	return gone, s.sweepChunks(ctx, state, chunks, before)
 }
 
 // used returns the revisions that somebody wants, runs, or may be loading.
 func (s *store) used(ctx context.Context, since time.Time) (map[string]bool, error) {
 	used := map[string]bool{}
-	history, err := s.history(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, c := range history {
-		if c.At.After(since) {
+	err := s.eachChange(ctx, func(c Change, stored time.Time) {
+		if stored.IsZero() || stored.After(since) {
 			used[c.From], used[c.To] = true, true
 		}
+	})
+	if err != nil {
+		return nil, err
 	}
 	status, err := s.status(ctx)
 	if err != nil {
@@ -132,7 +144,7 @@ func (s *store) used(ctx context.Context, since time.Time) (map[string]bool, err
 // names, and returns an error that names each one whose bytes are not those that
 // were published.
 func (c *Controller) Verify(ctx context.Context) (checked int, err error) {
-	stored, err := c.store.stored(ctx)
+	stored, _, err := c.store.stored(ctx)
 	if err != nil {
 		return 0, c.store.named(err)
 	}

@@ -164,6 +164,12 @@ func notSetUp(err error) error {
 	return err
 }
 
+// Codes of the server for a store that is full, for which nats.go has no names.
+const (
+	codeNoResources jetstream.ErrorCode = 10023
+	codeNoStorage   jetstream.ErrorCode = 10047
+)
+
 // named puts the name before an error. A server does not answer what a user may
 // not ask: it tells the connection, which knows that then.
 func (s *store) named(err error) error {
@@ -171,8 +177,14 @@ func (s *store) named(err error) error {
 		return nil
 	}
 	timeout := errors.Is(err, context.DeadlineExceeded) || errors.Is(err, jetstream.ErrAsyncPublishTimeout)
-	if last := s.conn.LastError(); timeout && errors.Is(last, nats.ErrPermissionViolation) {
+	var api *jetstream.APIError
+	switch last := s.conn.LastError(); {
+	case timeout && errors.Is(last, nats.ErrPermissionViolation):
 		err = fmt.Errorf("%w: %w", last, err)
+	case errors.Is(err, jetstream.ErrAsyncPublishTimeout):
+		err = fmt.Errorf("%w (is the disk of the server full?)", err)
+	case errors.As(err, &api) && (api.ErrorCode == codeNoResources || api.ErrorCode == codeNoStorage):
+		err = fmt.Errorf("%w (the server has no room: Retain makes some)", err)
 	}
 	return fmt.Errorf("fleet: %s: %w", s.name, err)
 }
