@@ -11,6 +11,8 @@ import (
 	"io"
 	"slices"
 	"time"
+
+	"github.com/poolswap/poolswap/fleet/internal/clock"
 )
 
 // A backup is a tar archive: what it has as JSON, the digest of that JSON, and the
@@ -46,7 +48,7 @@ func (s *store) backup(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b := backup{Format: backupFormat, Name: s.name, At: time.Now().UTC(), Plan: plan}
+	b := backup{Format: backupFormat, Name: s.name, At: clock.Now().UTC(), Plan: plan}
 	if b.History, err = s.history(ctx); err != nil {
 		return err
 	}
@@ -149,7 +151,7 @@ func (c *Controller) Restore(ctx context.Context, r io.Reader, why string) (*Pla
 		if next.Seq > 0 {
 			return errRestored
 		}
-		epoch := max(next.Epoch, b.Plan.Epoch+1)
+		epoch := newEpoch(b.Plan.Epoch)
 		*next = *b.Plan.clone()
 		next.Epoch, next.Seq, change.To = epoch, 0, next.Stable
 		return nil

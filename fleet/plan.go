@@ -4,15 +4,18 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/poolswap/poolswap/fleet/internal/clock"
 )
 
 // Plan says which revision each replica of a name wants. It is one value, which is
 // changed whole or not at all.
 //
-// Plans of one Epoch are ordered by Seq. An epoch ends when the server has lost
-// its plans, and a Publisher begins a new one.
+// Plans of one Epoch are ordered by Seq, and by no clock. An epoch ends when the
+// server has lost its plans, and a Publisher begins a new one.
 type Plan struct {
 	Epoch uint64 `json:"epoch"`
 	Seq   uint64 `json:"seq"`
@@ -36,13 +39,24 @@ type Plan struct {
 type Change struct {
 	Epoch uint64    `json:"epoch"`
 	Seq   uint64    `json:"seq"` // of the plan that it made
-	At    time.Time `json:"at"`
+	At    time.Time `json:"at"`  // by the clock of who made it, for people
 	By    string    `json:"by"`
 	What  string    `json:"what"`           // "publish", "canary", "promote", "rollback", "pin", "unpin", "pause", "resume", "hold", "restore"
 	From  string    `json:"from,omitempty"` // revision
 	To    string    `json:"to,omitempty"`   // revision
 	Whom  []string  `json:"whom,omitempty"` // ids of replicas, of a canary or pin
 	Why   string    `json:"why,omitempty"`
+}
+
+// newEpoch returns an epoch that no other plan has. It begins with the time, for
+// people, and ends at random: a store can be lost twice while a clock stands or is
+// set back. One that follows the epoch of a backup is above it.
+func newEpoch(after uint64) uint64 {
+	random := uint64(rand.Uint32())
+	if epoch := uint64(clock.Now().UnixNano())>>32<<32 | random; epoch > after { //nolint:gosec // before 1970 it is a number, too
+		return epoch
+	}
+	return after + 1 + random
 }
 
 // Wanted returns the revision that a replica wants.

@@ -12,10 +12,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/poolswap/poolswap/fleet/internal/clock"
 )
 
 // PublisherOptions configure a [Publisher].
@@ -68,7 +69,7 @@ func (p *Publisher) storeContent(ctx context.Context, content io.Reader) (Revisi
 	if err := s.open(short); err != nil {
 		return Revision{}, err
 	}
-	r := Revision{ID: newID(), Created: time.Now().UTC()}
+	r := Revision{ID: newID(), Created: clock.Now().UTC()}
 	var err error
 	if r.Size, r.SHA256, err = s.putContent(ctx, r.ID, content); err != nil {
 		return Revision{}, err
@@ -113,7 +114,7 @@ func (s *store) finish(ctx context.Context, r Revision) error {
 func newID() string {
 	random := make([]byte, 5)
 	rand.Read(random)
-	return time.Now().UTC().Format("20060102T150405") + "-" + strings.ToLower(base32.StdEncoding.EncodeToString(random))
+	return clock.Now().UTC().Format("20060102T150405") + "-" + strings.ToLower(base32.StdEncoding.EncodeToString(random))
 }
 
 // Publish stores content and makes it stable: every replica wants it, unless it is

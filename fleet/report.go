@@ -18,7 +18,7 @@ import (
 // is silent for SetupOptions.ReportTTL is forgotten.
 type Report struct {
 	ID       string        `json:"id"`
-	At       time.Time     `json:"at"`
+	At       time.Time     `json:"at"`                 // of the attempt, by the clock of the replica as Since is
 	Revision string        `json:"revision,omitempty"` // that it runs
 	Version  uint64        `json:"version,omitempty"`  // of its container
 	Since    time.Time     `json:"since,omitzero"`     // it runs the revision

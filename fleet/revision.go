@@ -12,8 +12,8 @@ import (
 type Revision struct {
 	ID        string    `json:"id"`
 	Size      int64     `json:"size"`
-	SHA256    string    `json:"sha256"` // 64 hexadecimal digits
-	Created   time.Time `json:"created"`
+	SHA256    string    `json:"sha256"`              // 64 hexadecimal digits
+	Created   time.Time `json:"created"`             // by the clock of the publisher
 	Signature []byte    `json:"signature,omitempty"` // by Ed25519, of what Statement returns
 }
 

@@ -27,7 +27,8 @@ type SourceOptions struct {
 	// of them has signed is refused.
 	Keys []ed25519.PublicKey
 
-	// Floor refuses revisions that were created before it: it keeps who writes
+	// Floor refuses revisions that were created before it, by the clocks of their
+	// publishers; the clock of the replica does not matter. It keeps who writes
 	// plans from going back to content that must not run any more.
 	Floor time.Time
 

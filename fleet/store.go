@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/poolswap/poolswap/fleet/internal/clock"
 )
 
 // DefaultReportTTL is how long a report of a replica is kept: three times
@@ -22,8 +24,9 @@ type SetupOptions struct {
 	// stands for 1.
 	Replicas int
 
-	// ReportTTL is how long a replica that is silent is still listed; 0 stands for
-	// DefaultReportTTL. It must be longer than the replicas' reload.Options.Every.
+	// ReportTTL is how long a replica that is silent is still listed, by the clock of
+	// the server; 0 stands for DefaultReportTTL. It must be longer than the replicas'
+	// reload.Options.Every.
 	ReportTTL time.Duration
 }
 
@@ -213,7 +216,7 @@ func (s *store) plan(ctx context.Context) (*Plan, uint64, error) {
 func (s *store) change(ctx context.Context, change Change, f func(next *Plan, change *Change) error) (*Plan, error) {
 	current, revision, err := s.plan(ctx)
 	if errors.Is(err, ErrNoPlan) {
-		current = &Plan{Epoch: uint64(time.Now().UnixNano())}
+		current = &Plan{Epoch: newEpoch(0)}
 	} else if err != nil {
 		return nil, s.named(err)
 	}
@@ -222,7 +225,7 @@ func (s *store) change(ctx context.Context, change Change, f func(next *Plan, ch
 		return nil, s.named(err)
 	}
 	next.Seq++
-	change.Epoch, change.Seq, change.At = next.Epoch, next.Seq, time.Now().UTC()
+	change.Epoch, change.Seq, change.At = next.Epoch, next.Seq, clock.Now().UTC()
 	next.Change = change
 	next.forget()
 	if current.Seq > 0 { // the one who made it may have ended before this
