@@ -43,6 +43,10 @@ type SourceOptions struct {
 //
 // A Source fetches the plan straight from the server each time. It never goes
 // back to an earlier plan of the same epoch, whatever a server sends.
+// That is for as long as the process lives: what a Cache has kept is what was
+// loaded last when the process ended, or what was before if it was killed between
+// the swap and the record of it. A replica that starts serves that until the
+// server answers.
 type Source struct {
 	store   store
 	options SourceOptions

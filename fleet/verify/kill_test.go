@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if port, dir, ok := strings.Cut(os.Getenv(childVariable), " "); ok {
 		serve(port, dir)
 	}
+	if url, dir, ok := strings.Cut(os.Getenv(replicaVariable), " "); ok {
+		serveReplica(url, dir)
+	}
 	os.Exit(m.Run())
 }
 
