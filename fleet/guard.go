@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // guardRetry is how long Guard waits before it watches again.
@@ -37,7 +35,7 @@ func (c *Controller) guardOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	watcher, stop, err := watchKeys(ctx, reports, token(c.store.name)+".*", jetstream.IgnoreDeletes())
+	watcher, stop, err := watchReports(ctx, reports, c.store.name)
 	if err != nil {
 		return err
 	}

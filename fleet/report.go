@@ -136,11 +136,11 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	watcher, err := reports.Watch(ctx, token(s.name)+".*", jetstream.IgnoreDeletes())
+	watcher, stop, err := watchReports(ctx, reports, s.name)
 	if err != nil {
-		return nil, err
+		return nil, explained(ctx, err)
 	}
-	defer watcher.Stop() //nolint:errcheck // it ends with the connection
+	defer stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -160,4 +160,11 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 			all = append(all, r)
 		}
 	}
+}
+
+// watchReports watches the reports of a name. ctx does not end the making of the
+// watcher, which takes a request: nats.go would leave a goroutine behind if it
+// ended while many reports are on their way.
+func watchReports(ctx context.Context, reports jetstream.KeyValue, name string) (jetstream.KeyWatcher, func(), error) {
+	return watchKeys(context.WithoutCancel(ctx), reports, token(name)+".*", jetstream.IgnoreDeletes())
 }
