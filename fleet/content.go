@@ -45,7 +45,7 @@ func (s *store) openContent(ctx context.Context, r Revision) (io.ReadCloser, err
 	if info.Chunks == 0 {
 		return &chunks{}, nil
 	}
-	reader, err := s.newStreamReader(ctx, contentStream, chunkPrefix+info.NUID, prefetch)
+	reader, err := s.newStreamReader(ctx, contentStream, chunkPrefix+info.NUID, jetstream.PullMaxMessages(prefetch))
 	if err != nil {
 		return nil, err
 	}

@@ -59,6 +59,11 @@ func (c *Controller) Canary(ctx context.Context, revision string, share float64,
 	if len(ids) == 0 && (math.IsNaN(share) || share <= 0 || share > 1) {
 		return nil, c.store.named(fmt.Errorf("a canary needs ids or a share above 0 and up to 1, not %g", share))
 	}
+	for _, id := range ids {
+		if err := checkName("id of a replica", id); err != nil {
+			return nil, err
+		}
+	}
 	r, err := c.store.revision(ctx, revision)
 	if err != nil {
 		return nil, c.store.named(err)
@@ -73,7 +78,7 @@ func (c *Controller) Canary(ctx context.Context, revision string, share float64,
 		}
 		ids = choose(replicas, revision, share)
 	}
-	return c.change(ctx, "canary", why, func(next *Plan, change *Change) error {
+	return c.change(ctx, canaryChange, why, func(next *Plan, change *Change) error {
 		if next.Seq == 0 {
 			return fmt.Errorf("%w: publish first, so that the other replicas have something to run", ErrNoPlan)
 		}

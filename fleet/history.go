@@ -28,8 +28,11 @@ func (s *store) record(ctx context.Context, c Change) error {
 	return err
 }
 
-// historyPrefetch is how many entries are on their way at most.
-const historyPrefetch = 200
+// An entry is small, but for one that says why at length, or names many replicas.
+const (
+	historyPrefetch      = 200     // entries that are on their way at most
+	historyPrefetchBytes = 8 << 20 // unless the server takes larger ones
+)
 
 // history returns the changes of a name, the oldest first.
 func (s *store) history(ctx context.Context) (all []Change, err error) {
@@ -45,7 +48,8 @@ func (s *store) eachChange(ctx context.Context, yield func(c Change, stored time
 		return err
 	}
 	unrecorded := s.record(ctx, plan.Change) != nil // who made it may have ended before this
-	reader, err := s.newStreamReader(ctx, historyStream, historySubject+"."+token(s.name)+".>", historyPrefetch)
+	prefetch := jetstream.PullMaxMessagesWithBytesLimit(historyPrefetch, max(historyPrefetchBytes, int(s.conn.MaxPayload())))
+	reader, err := s.newStreamReader(ctx, historyStream, historySubject+"."+token(s.name)+".>", prefetch)
 	if err != nil {
 		return err
 	}

@@ -74,11 +74,27 @@ func (p *Plan) Wanted(id string) Revision {
 // after reports whether p is a later plan than other of the same epoch.
 func (p *Plan) after(other *Plan) bool { return p.Epoch == other.Epoch && p.Seq > other.Seq }
 
+// canaryChange is what a Change says of a canary.
+const canaryChange = "canary"
+
+// encode returns the value to store. It has the ids of a new canary once: they can
+// be as many as the server takes bytes.
+func (p *Plan) encode() ([]byte, error) {
+	once := *p
+	if once.Change.What == canaryChange {
+		once.Change.Whom = nil
+	}
+	return json.Marshal(&once)
+}
+
 // decodePlan returns the plan of a stored value.
 func decodePlan(value []byte) (*Plan, error) {
 	p := new(Plan)
 	if err := json.Unmarshal(value, p); err != nil {
 		return nil, fmt.Errorf("the plan cannot be read: %w", err)
+	}
+	if p.Change.What == canaryChange {
+		p.Change.Whom = p.CanaryIDs
 	}
 	for _, id := range p.named() {
 		if r, ok := p.Revisions[id]; !ok || r.ID != id {

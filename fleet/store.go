@@ -2,7 +2,6 @@ package fleet
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"sync"
@@ -240,14 +239,17 @@ func (s *store) change(ctx context.Context, change Change, f func(next *Plan, ch
 	return next, nil
 }
 
+// headerSize is what the header of a plan has at most. The server counts it in.
+const headerSize = 128
+
 // put writes a plan in place of the one of revision.
 func (s *store) put(ctx context.Context, next *Plan, revision uint64) error {
-	value, err := json.Marshal(next)
+	value, err := next.encode()
 	if err != nil {
 		return err
 	}
-	if limit := s.conn.MaxPayload(); limit > 0 && int64(len(value)) > limit {
-		return fmt.Errorf("the plan has %d bytes, and the server takes %d: remove pins", len(value), limit)
+	if limit := s.conn.MaxPayload() - headerSize; limit > 0 && int64(len(value)) > limit {
+		return fmt.Errorf("the plan has %d bytes, and the server takes %d: remove pins, name fewer replicas, or say why in fewer words", len(value), limit)
 	}
 	ctx, cancel := within(ctx)
 	defer cancel()

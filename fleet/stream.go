@@ -20,8 +20,8 @@ type streamReader struct {
 	store    *store
 	stream   string
 	subject  string
-	prefetch int    // messages that are on their way at most
-	left     uint64 // that are still to come
+	prefetch jetstream.PullMessagesOpt // what is on its way at most
+	left     uint64                    // messages that are still to come
 
 	last     uint64             // sequence in the stream of the last message
 	taken    uint64             // from consumer
@@ -38,7 +38,9 @@ const (
 )
 
 // newStreamReader returns a reader of what is stored by now: of left messages.
-func (s *store) newStreamReader(ctx context.Context, stream, subject string, prefetch int) (*streamReader, error) {
+// prefetch must be far less than what nats.go keeps for a subscription, 64 MiB: it
+// drops the rest without a word.
+func (s *store) newStreamReader(ctx context.Context, stream, subject string, prefetch jetstream.PullMessagesOpt) (*streamReader, error) {
 	r := &streamReader{store: s, stream: stream, subject: subject, prefetch: prefetch}
 	pending, err := r.begin(ctx)
 	if err != nil {
@@ -66,7 +68,7 @@ func (r *streamReader) begin(ctx context.Context) (pending uint64, err error) {
 	if r.consumer, err = r.store.js.CreateConsumer(ctx, r.stream, config); err != nil {
 		return 0, err
 	}
-	if r.messages, err = r.consumer.Messages(jetstream.PullMaxMessages(r.prefetch), jetstream.PullHeartbeat(pullHeartbeat)); err != nil {
+	if r.messages, err = r.consumer.Messages(r.prefetch, jetstream.PullHeartbeat(pullHeartbeat)); err != nil {
 		r.Close()
 		return 0, err
 	}
