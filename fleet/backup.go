@@ -208,16 +208,15 @@ func (s *store) restoreContent(ctx context.Context, r Revision, content io.Reade
 	if !errors.Is(err, errNotStored) && !errors.Is(err, errNotWhole) {
 		return err
 	}
-	size, digest, err := s.putContent(ctx, r.ID, content)
-	if err == nil && (size != r.Size || digest != r.SHA256) {
-		short, cancel := within(ctx)
-		defer cancel()
-		err = errors.Join(errors.New("the backup is damaged: the content has another SHA-256"), s.content.Delete(short, objectName(s.name, r.ID)))
-	}
+	u, err := s.upload(ctx, content)
 	if err != nil {
 		return err
 	}
-	return s.finish(ctx, r)
+	if u.size != r.Size || hex.EncodeToString(u.digest) != r.SHA256 {
+		s.discard(ctx, u)
+		return errors.New("the backup is damaged: the content has another SHA-256")
+	}
+	return s.finish(ctx, r, u)
 }
 
 // nextEntry goes to the next entry, which must have a name.

@@ -17,6 +17,11 @@ const (
 	infoPrefix    = "$O." + contentBucket + ".M."
 )
 
+// infoSubject is where an object of a name is described.
+func infoSubject(name string) string {
+	return infoPrefix + base64.URLEncoding.EncodeToString([]byte(name))
+}
+
 // deleteObject deletes an object of chunks under an id of the store's.
 //
 // ObjectStore.Delete stores a note that there is no such object any more, which a
@@ -27,7 +32,7 @@ func (s *store) deleteObject(ctx context.Context, name, chunks string) error {
 	defer cancel()
 	stream, err := s.js.Stream(ctx, contentStream)
 	if err == nil {
-		err = stream.Purge(ctx, jetstream.WithPurgeSubject(infoPrefix+base64.URLEncoding.EncodeToString([]byte(name))))
+		err = stream.Purge(ctx, jetstream.WithPurgeSubject(infoSubject(name)))
 	}
 	if err == nil {
 		err = stream.Purge(ctx, jetstream.WithPurgeSubject(chunkPrefix+chunks))

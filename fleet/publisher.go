@@ -4,17 +4,14 @@ import (
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/base32"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/poolswap/poolswap/fleet/internal/clock"
 )
@@ -47,9 +44,6 @@ func NewPublisher(conn *nats.Conn, name string, options PublisherOptions) (*Publ
 	return &Publisher{store: store{conn: conn, name: name}, options: options}, errors.Join(checkName("name", name), checkName("name of who publishes (By)", options.By))
 }
 
-// metadataKey is where an object has its Revision, as JSON.
-const metadataKey = "poolswap-revision"
-
 // Store stores content and publishes nothing: a canary or a rollback can name the
 // Revision that it returns. It reads content to its end, once. When it returns,
 // the server has written all of it; if it fails, nothing is left that a plan could
@@ -70,43 +64,18 @@ func (p *Publisher) storeContent(ctx context.Context, content io.Reader) (Revisi
 		return Revision{}, err
 	}
 	r := Revision{ID: newID(), Created: clock.Now().UTC()}
-	var err error
-	if r.Size, r.SHA256, err = s.putContent(ctx, r.ID, content); err != nil {
+	u, err := s.upload(ctx, content)
+	if err != nil {
 		return Revision{}, err
 	}
+	r.Size, r.SHA256 = u.size, hex.EncodeToString(u.digest)
 	if p.options.Key != nil {
 		r.Signature = ed25519.Sign(p.options.Key, r.Statement(s.name))
 	}
-	if err := s.finish(ctx, r); err != nil {
+	if err := s.finish(ctx, r, u); err != nil {
 		return Revision{}, err
 	}
 	return r, nil
-}
-
-// putContent stores the content of what finish makes a revision.
-func (s *store) putContent(ctx context.Context, id string, content io.Reader) (size int64, digest string, err error) {
-	sum := sha256.New()
-	meta := jetstream.ObjectMeta{Name: objectName(s.name, id), Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}}
-	info, err := s.content.Put(ctx, meta, io.TeeReader(content, sum))
-	if err != nil {
-		return 0, "", err
-	}
-	return int64(info.Size), hex.EncodeToString(sum.Sum(nil)), nil //nolint:gosec // no object has 2^63 bytes
-}
-
-// finish makes stored content a revision: only now its size and digest are known.
-// An object that never came here is no revision, and retention removes it.
-func (s *store) finish(ctx context.Context, r Revision) error {
-	text, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	short, cancel := within(ctx)
-	defer cancel()
-	name := objectName(s.name, r.ID)
-	return s.content.UpdateMeta(short, name, jetstream.ObjectMeta{
-		Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}, Metadata: map[string]string{metadataKey: string(text)},
-	})
 }
 
 // newID returns an ID that no other revision has: the time, for people, and a
