@@ -47,9 +47,9 @@ func leavesNothing(t testing.TB, admin, conn *nats.Conn, what string, use func()
 
 func TestNothingIsLeftOnTheServer(t *testing.T) {
 	verifyNoLeak(t)
-	rounds := 100
+	rounds := 30
 	if testing.Short() {
-		rounds = 20
+		rounds = 10
 	}
 	m := newTeam(t, 0)
 	m.publish(t, strings.Repeat("content", 1<<18))

@@ -65,7 +65,7 @@ func TestAPlanAtTheLimitOfTheServer(t *testing.T) {
 		func(why string) error { _, err := m.Pause(t.Context(), why); return err },
 		func(why string) error { _, err := m.Resume(t.Context(), why); return err },
 	}
-	for size := limit - 1200; size <= limit; size += 8 {
+	for size := limit - 1000; size <= limit-200; size += 16 {
 		switch err := steps[stored%2](strings.Repeat("x", size)); {
 		case err == nil:
 			stored++

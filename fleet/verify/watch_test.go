@@ -62,7 +62,7 @@ func TestNamesAreThoseThatHaveAPlan(t *testing.T) {
 	if names, err := fleet.Names(t.Context(), conn); err != nil || len(names) != 0 {
 		t.Errorf("the names are %q, %v", names, err)
 	}
-	want := []string{" ", "*", "=41", "A", "a.b>", "tab\tle", "ü/\xff"}
+	want := []string{" ", "*", "=41", "A", "a.b>", "tab\tle", "ü/\x7f"}
 	for _, name := range want {
 		p, err := fleet.NewPublisher(conn, name, fleet.PublisherOptions{By: "alice"})
 		if err != nil {
