@@ -27,7 +27,7 @@ func loadTable(_ context.Context, next, _ *Table, content *reload.Content) (err 
 // A replica follows what is published under a name.
 func ExampleNewSource() {
 	ctx := context.Background()
-	conn, err := nats.Connect("nats://127.0.0.1:4222", nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort())
+	conn, err := nats.Connect("nats://127.0.0.1:4222", fleet.ReplicaOptions(nil)...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -42,7 +42,8 @@ func ExampleNewSource() {
 	pool := poolswap.NewPool(func() *Table { return new(Table) }, nil)
 	tables := poolswap.NewEmptyContainer(pool)
 	reloader := reload.New(tables, reload.Cache(source, "asn.cache"), loadTable, reload.Options{Observe: source.Observe})
-	log.Fatal(reloader.Run(ctx))
+	err = reloader.Run(ctx) // ends with ctx
+	log.Print(err, source.Leave())
 }
 
 // A publisher stores content and makes it what every replica wants.

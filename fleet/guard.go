@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 // guardRetry is how long Guard waits before it watches again.
@@ -35,7 +37,7 @@ func (c *Controller) guardOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	watcher, stop, err := watchReports(ctx, reports, c.store.name)
+	watcher, stop, err := watchReports(ctx, reports, c.store.name, jetstream.IgnoreDeletes())
 	if err != nil {
 		return err
 	}

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/poolswap/poolswap"
@@ -60,7 +62,7 @@ func (s *Source) Observe(e reload.Event) {
 	case reload.Unchanged:
 		r.Revision, r.Since = e.Revision, r.At
 	case reload.Failed, reload.StillRefused:
-		r.Failed, r.Error = refusedIn(e.Err), firstLine(e.Err)
+		r.Failed, r.Error = refusedIn(e.Err), shortError(e.Err)
 		var held *poolswap.HeldError
 		if errors.As(e.Err, &held) {
 			r.Held = held.Error()
@@ -87,11 +89,30 @@ func refusedIn(err error) string {
 	return ""
 }
 
+// Leave says that the replica ends, so that it is no longer listed, nor chosen for
+// a canary. Call it after Reloader.Run has returned and before the connection is
+// closed. A replica that cannot is forgotten after SetupOptions.ReportTTL.
+func (s *Source) Leave() error {
+	message := nats.NewMsg("$KV." + reportsBucket + "." + reportKey(s.store.name, s.options.ID))
+	message.Header.Set("KV-Operation", "DEL") // ADR-8 of NATS
+	err := s.store.conn.PublishMsg(message)
+	if err == nil {
+		err = s.store.conn.FlushTimeout(connectTimeout)
+	}
+	return s.store.named(err)
+}
+
 func reportKey(name, id string) string { return token(name) + "." + token(id) }
 
-// firstLine leaves out the stack of a panic.
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
+// shortError leaves out what everyone knows who reads a report, and the stack of
+// a panic.
+func shortError(err error) string {
+	text := err.Error()
+	var failure *reload.Error
+	if errors.As(err, &failure) {
+		text = fmt.Sprintf("%s: %v", failure.Stage, failure.Err)
+	}
+	line, _, _ := strings.Cut(text, "\n")
 	return line
 }
 
@@ -136,7 +157,7 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	watcher, stop, err := watchReports(ctx, reports, s.name)
+	watcher, stop, err := watchReports(ctx, reports, s.name, jetstream.IgnoreDeletes())
 	if err != nil {
 		return nil, explained(ctx, err)
 	}
@@ -165,6 +186,6 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 // watchReports watches the reports of a name. ctx does not end the making of the
 // watcher, which takes a request: nats.go would leave a goroutine behind if it
 // ended while many reports are on their way.
-func watchReports(ctx context.Context, reports jetstream.KeyValue, name string) (jetstream.KeyWatcher, func(), error) {
-	return watchKeys(context.WithoutCancel(ctx), reports, token(name)+".*", jetstream.IgnoreDeletes())
+func watchReports(ctx context.Context, reports jetstream.KeyValue, name string, options ...jetstream.WatchOpt) (jetstream.KeyWatcher, func(), error) {
+	return watchKeys(context.WithoutCancel(ctx), reports, token(name)+".*", options...)
 }

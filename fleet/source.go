@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,19 +61,15 @@ type Source struct {
 }
 
 // NewSource returns a Source of a name. It does not talk to the server yet, which
-// may be down. For conn to come back by itself whatever happens, connect with
+// may be down: connect with ReplicaOptions, so that conn comes back by itself.
+// Without nats.IgnoreAuthErrorAbort nats.go closes conn for good when the server
+// has refused it twice, as it does once a token has expired: the replica goes on
+// serving what it has, and each Fetch fails and says so, until the program connects
+// anew.
 //
-//	nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort()
-//
-// and give credentials that can change by nats.UserCredentials, nats.UserJWT or
-// nats.UserInfoHandler, which are asked at each connection. Without
-// IgnoreAuthErrorAbort nats.go closes conn for good when the server has refused it
-// twice, as it does once a token has expired: the replica goes on serving what it
-// has, and each Fetch fails and says so, until the program connects anew.
-//
-// How soon conn notices that a network has gone silent is up to nats.PingInterval,
-// which is 2 minutes by default, and takes two to three of it. Requests fail after
-// 5 s meanwhile, and the replica asks again.
+// How soon conn notices that a network has gone silent is up to nats.PingInterval
+// (30 s by ReplicaOptions, else 2 minutes), and takes two to three of it. Requests
+// fail after 5 s meanwhile, and the replica asks again.
 func NewSource(conn *nats.Conn, name string, options SourceOptions) (*Source, error) {
 	if conn == nil {
 		return nil, errors.New("fleet: NewSource with a nil Conn")
@@ -92,8 +90,22 @@ func NewSource(conn *nats.Conn, name string, options SourceOptions) (*Source, er
 	return s, nil
 }
 
-// String returns the name.
-func (s *Source) String() string { return "fleet " + s.store.name }
+// String returns the name, and which keys and floor the Source has. So a
+// reload.Cache does not use what was kept under others.
+func (s *Source) String() string {
+	text := "fleet " + s.store.name
+	if len(s.options.Keys) > 0 {
+		all := sha256.New()
+		for _, key := range slices.SortedFunc(slices.Values(s.options.Keys), func(a, b ed25519.PublicKey) int { return bytes.Compare(a, b) }) {
+			all.Write(key)
+		}
+		text += fmt.Sprintf(", keys %x", all.Sum(nil)[:4])
+	}
+	if !s.options.Floor.IsZero() {
+		text += ", since " + s.options.Floor.UTC().Format(time.RFC3339Nano)
+	}
+	return text
+}
 
 // Fetch implements reload.Source: it returns the content of the revision that the
 // plan wants this replica to have.
@@ -104,11 +116,14 @@ func (s *Source) Fetch(ctx context.Context, have string) (*reload.Content, error
 	}
 	plan = s.accept(plan)
 	want := plan.Wanted(s.options.ID)
-	if want.ID == have || plan.Paused && have != "" {
+	if plan.Paused && have != "" {
 		return nil, reload.ErrNotModified
 	}
-	if err := s.check(want); err != nil {
+	if err := s.check(want); err != nil { // also of what it has: a Cache may have kept it from before the floor
 		return nil, &refusedError{want.ID, err}
+	}
+	if want.ID == have {
+		return nil, reload.ErrNotModified
 	}
 	body, err := s.store.openContent(ctx, want)
 	if err != nil {

@@ -18,11 +18,14 @@ type planWatch struct {
 }
 
 // Wait implements reload.Waiter: it returns when there is a plan that wants
-// another revision than have, or after a reconnection, when a watcher is blind for
-// some seconds.
+// another revision than have, or when a connection was made. After that it makes a
+// new watcher: the old one is blind for some seconds.
 func (s *Source) Wait(ctx context.Context, have string) error {
 	w := &s.watch
 	if w.watcher == nil {
+		if again, err := s.awaitConnection(ctx); again || err != nil {
+			return err
+		}
 		if err := s.openWatch(ctx); err != nil {
 			return err
 		}
@@ -37,6 +40,7 @@ func (s *Source) Wait(ctx context.Context, have string) error {
 				s.closeWatch()
 				return s.store.notConnected()
 			}
+			s.closeWatch()
 			return nil
 		case entry, open := <-w.watcher.Updates():
 			if !open {
@@ -47,6 +51,29 @@ func (s *Source) Wait(ctx context.Context, have string) error {
 				return nil
 			}
 		}
+	}
+}
+
+// awaitConnection waits until there is a connection, and reports whether it came
+// meanwhile.
+func (s *Source) awaitConnection(ctx context.Context) (came bool, err error) {
+	conn := s.store.conn
+	status := conn.StatusChanged(nats.CONNECTED, nats.CLOSED)
+	defer conn.RemoveStatusListener(status)
+	switch {
+	case conn.IsConnected():
+		return false, nil
+	case conn.IsClosed():
+		return false, s.store.notConnected()
+	}
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case now := <-status:
+		if now == nats.CLOSED {
+			return false, s.store.notConnected()
+		}
+		return true, nil
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"slices"
 	"strings"
@@ -95,7 +96,7 @@ func (w *statusWatch) run(ctx context.Context) error {
 		return err
 	}
 	defer closePlans()
-	reportWatcher, closeReports, err := watchKeys(ctx, reports, token(w.store.name)+".*")
+	reportWatcher, closeReports, err := watchReports(ctx, reports, w.store.name)
 	if err != nil {
 		return err
 	}
@@ -247,31 +248,39 @@ func (w *statusWatch) status() *Status {
 }
 
 // watchKeys returns a watcher that ends with stop, which leaves no goroutine.
-func watchKeys(ctx context.Context, bucket jetstream.KeyValue, keys string, options ...jetstream.WatchOpt) (jetstream.KeyWatcher, func(), error) {
-	ctx, cancel := context.WithCancel(ctx)
+func watchKeys(parent context.Context, bucket jetstream.KeyValue, keys string, options ...jetstream.WatchOpt) (jetstream.KeyWatcher, func(), error) {
+	ctx, cancel := context.WithCancel(parent)
 	late := time.AfterFunc(requestTimeout, cancel) // only the making of the watcher may not take long
 	watcher, err := bucket.Watch(ctx, keys, options...)
-	if err == nil && !late.Stop() {
-		err = context.DeadlineExceeded
+	if inTime := late.Stop(); !inTime && err == nil {
+		closeWatcher(watcher)
+		err = context.Canceled
 	}
 	if err != nil {
+		if ctx.Err() != nil && parent.Err() == nil {
+			err = fmt.Errorf("%w: %w", errNoAnswer, err)
+		}
 		cancel()
 		return nil, nil, err
 	}
 	return watcher, func() {
 		defer cancel()
-		watcher.Stop() //nolint:errcheck // the connection may have gone
-		// Its goroutine may wait to send; in the end it closes the channel, if the
-		// connection is not being drained.
-		for end := time.After(requestTimeout); ; {
-			select {
-			case _, open := <-watcher.Updates():
-				if !open {
-					return
-				}
-			case <-end:
+		closeWatcher(watcher)
+	}, nil
+}
+
+// closeWatcher stops a watcher and waits for its goroutine, which may wait to send.
+// In the end it closes the channel, if the connection is not being drained.
+func closeWatcher(watcher jetstream.KeyWatcher) {
+	watcher.Stop() //nolint:errcheck // the connection may have gone
+	for end := time.After(requestTimeout); ; {
+		select {
+		case _, open := <-watcher.Updates():
+			if !open {
 				return
 			}
+		case <-end:
+			return
 		}
-	}, nil
+	}
 }

@@ -86,27 +86,17 @@ func run(ctx context.Context, c config) error {
 	}
 	log.Printf("replica %s at http://%s", c.source.ID, listener.Addr())
 	// The Cache is what a restart serves from while the server is down.
-	return serve(ctx, listener, reload.Cache(source, c.dir), c.maxLoss, reload.Options{Every: c.every, Observe: source.Observe})
+	err = serve(ctx, listener, reload.Cache(source, c.dir), c.maxLoss, reload.Options{Every: c.every, Observe: source.Observe})
+	if left := source.Leave(); left != nil { // the server may be down
+		slog.Warn("the fleet still lists this replica for a while", "err", left)
+	}
+	return err
 }
 
 // connect returns a connection that comes back by itself, however long the server
 // is away, and that need not be there yet.
 func connect(c config) (*nats.Conn, error) {
-	options := []nats.Option{
-		nats.Name("replica " + c.source.ID),
-		nats.RetryOnFailedConnect(true), // a replica may start while the server is down
-		nats.MaxReconnects(-1),
-		nats.IgnoreAuthErrorAbort(), // otherwise the second refusal of a password would close conn for ever
-		nats.ConnectHandler(func(conn *nats.Conn) { slog.Info("connected", "server", conn.ConnectedUrlRedacted()) }),
-		nats.ReconnectHandler(func(conn *nats.Conn) { slog.Info("connected again", "server", conn.ConnectedUrlRedacted()) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) {
-			if err != nil { // nil at the end
-				slog.Warn("the connection to the server is lost", "err", err)
-			}
-		}),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { slog.Warn("there is no connection to the server", "err", err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { slog.Warn("nats", "err", err) }),
-	}
+	options := append(fleet.ReplicaOptions(nil), nats.Name("replica "+c.source.ID))
 	if c.user != "" {
 		if _, err := os.Stat(c.password); err != nil {
 			return nil, fmt.Errorf("-password-file: %w", err)

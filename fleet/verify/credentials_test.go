@@ -18,7 +18,7 @@ import (
 
 // asDocumented are the options that NewSource asks for.
 func asDocumented(more ...nats.Option) []nats.Option {
-	return append([]nats.Option{nats.RetryOnFailedConnect(true), nats.MaxReconnects(-1), nats.IgnoreAuthErrorAbort()}, more...)
+	return append(fleet.ReplicaOptions(quiet), more...)
 }
 
 // dialWith returns a connection with these options alone, but for how soon it
