@@ -54,11 +54,11 @@ func changeFlags(flags *flag.FlagSet) *change {
 }
 
 // connect connects to the server.
-func (c *client) connect() (*nats.Conn, error) {
-	options := []nats.Option{
+func (c *client) connect(options ...nats.Option) (*nats.Conn, error) {
+	options = append(options,
 		nats.Name("fleetd"), nats.Timeout(*c.timeout),
 		nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}), // the error of the command says it
-	}
+	)
 	if *c.credentials != "" {
 		options = append(options, nats.UserCredentials(*c.credentials))
 	}

@@ -47,6 +47,7 @@ var commands = map[string]command{
 	"serve":    {"", "run a server", serve},
 	"key":      {"FILE", "make a key that signs, and print the public one for replicas", newKey},
 	"names":    {"", "list the names under which something was published", names},
+	"page":     {"", "serve the page of a fleet that is elsewhere", servePage},
 	"publish":  {"NAME FILE", "store a file and make it what every replica wants", publish},
 	"store":    {"NAME FILE", "store a file for a canary", storeFile},
 	"status":   {"NAME", "show what replicas are to run, and run", status},

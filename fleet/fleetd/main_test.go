@@ -42,7 +42,7 @@ func newInstance(t *testing.T) *instance {
 	ctx, cancel := context.WithCancel(t.Context())
 	said, ended := &output{make(chan string, 100)}, make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"serve", "-addr", "127.0.0.1:0", "-dir", in.dir}, said, os.Stderr)
+		ended <- run(ctx, []string{"serve", "-addr", "127.0.0.1:0", "-dir", in.dir, "-page", "off"}, said, os.Stderr)
 	}()
 	t.Cleanup(func() {
 		cancel()

@@ -27,6 +27,7 @@ func serve(ctx context.Context, c *call) error {
 	cert := c.flags.String("tls-cert", "", "`file` with the certificate of the server")
 	key := c.flags.String("tls-key", "", "`file` with its key")
 	keep := c.flags.Int("keep", 10, "how `many` revisions of a name to keep beside those in use and of today; 0 keeps all")
+	page := newPageFlags(c.flags)
 	if _, err := c.parse(0, 0); err != nil {
 		return err
 	}
@@ -53,6 +54,11 @@ func serve(ctx context.Context, c *call) error {
 	for _, u := range users.all() {
 		fmt.Fprintf(c.stdout, "-user %s -password-file %s\n", u.name, u.file)
 	}
+	closePage, err := page.ofServer(c, s, users, *cert, *key)
+	if err != nil {
+		return fmt.Errorf("fleetd: serve: %w", err)
+	}
+	defer closePage()
 	k := &keeper{conn: conn, keep: *keep, logger: slog.New(slog.NewTextHandler(c.stderr, nil))}
 	k.run(ctx)
 	return nil

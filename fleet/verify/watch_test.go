@@ -123,7 +123,7 @@ func TestWatchForgetsReplicasThatAreSilent(t *testing.T) {
 	if s.Replicas[0].ID != "replica.1" {
 		t.Errorf("%+v is left", s.Replicas)
 	}
-	// A loop that begins when a report is old knows how old.
+	// A loop that begins with the report of a replica that has gone.
 	m.replicas[1].stop()
 	late := watch(t, m.Controller)
 	late.until("none is left", func(s *fleet.Status) bool { return len(s.Replicas) == 0 })
