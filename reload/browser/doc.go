@@ -3,6 +3,6 @@
 // be read in light and in dark, and neither loads nor runs anything from outside.
 //
 // It is its own module because the driver of the browser is one. It is never
-// imported or released. POOLSWAP_CHROMIUM names the browser; without it the tests
-// look for one in PATH.
+// released; the tests of other pages use its Tab and View. POOLSWAP_CHROMIUM names
+// the browser; without it the tests look for one in PATH.
 package browser

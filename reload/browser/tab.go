@@ -1,10 +1,8 @@
-package browser_test
+package browser
 
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"slices"
@@ -36,64 +34,26 @@ func program() string {
 	return ""
 }
 
-// All tests share a browser. The first starts it, TestMain ends it.
+// All tests of a package share a browser. The first starts it.
 var (
-	browser, stop = chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(chromedp.ExecPath(program())))
-	start         = sync.OnceValue(func() error { return chromedp.Do(browser) })
+	browser, end = chromedp.NewContext(context.Background(), chromedp.WithAllocatorOptions(chromedp.ExecPath(program())))
+	start        = sync.OnceValue(func() error { return chromedp.Do(browser) })
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	stop()
-	os.Exit(code)
-}
+// Stop ends the browser: TestMain calls it.
+func Stop() { end() }
 
-// site serves a page at /status, and knows what it was asked for.
-type site struct {
-	url string
-
-	mu    sync.Mutex
-	asked []string
-}
-
-func newSite(t *testing.T, status http.Handler) *site {
-	t.Helper()
-	s := new(site)
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		s.asked = append(s.asked, r.URL.RequestURI())
-		s.mu.Unlock()
-		if r.URL.Path != "/status" {
-			http.NotFound(w, r)
-			return
-		}
-		status.ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	s.url = server.URL
-	return s
-}
-
-// all returns what the site was asked for, each address once.
-func (s *site) all() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	all := slices.Clone(s.asked)
-	slices.Sort(all)
-	return slices.Compact(all)
-}
-
-// tab is a tab of the browser, and what went on in it.
-type tab struct {
-	ctx context.Context
+// Tab is a tab of the browser, and what went on in it.
+type Tab struct {
+	Ctx context.Context // for chromedp
 
 	mu       sync.Mutex
 	requests []string
 	trouble  []string // what reached the console, exceptions, dialogs
 }
 
-// newTab skips the test if there is no browser.
-func newTab(t *testing.T) *tab {
+// New returns a tab. It skips the test if there is no browser.
+func New(t *testing.T) *Tab {
 	t.Helper()
 	if program() == "" {
 		const none = "POOLSWAP_CHROMIUM names no browser, and PATH has no chromium, chromium-browser or google-chrome"
@@ -105,15 +65,15 @@ func newTab(t *testing.T) *tab {
 	if err := start(); err != nil {
 		t.Fatalf("%s: %v", program(), err)
 	}
-	tab := new(tab)
+	tab := new(Tab)
 	ctx, cancel := context.WithTimeout(browser, hang)
 	t.Cleanup(cancel)
-	tab.ctx, cancel = chromedp.NewContext(ctx, chromedp.WithListener(tab.listen))
+	tab.Ctx, cancel = chromedp.NewContext(ctx, chromedp.WithListener(tab.listen))
 	t.Cleanup(cancel)
 	return tab
 }
 
-func (tab *tab) listen(event any) {
+func (tab *Tab) listen(event any) {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	switch e := event.(type) {
@@ -130,33 +90,33 @@ func (tab *tab) listen(event any) {
 	}
 }
 
-// do takes steps in the tab.
-func (tab *tab) do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
+// Do takes steps in the tab.
+func (tab *Tab) Do(t *testing.T, steps ...chromedp.Action[chromedp.Void]) {
 	t.Helper()
-	if err := chromedp.Do(tab.ctx, steps...); err != nil {
-		t.Fatal(err, tab.troubles())
+	if err := chromedp.Do(tab.Ctx, steps...); err != nil {
+		t.Fatal(err, tab.Troubles())
 	}
 }
 
-// run returns the value of an expression of JavaScript.
-func run[V any](t *testing.T, tab *tab, expression string, options ...chromedp.EvaluateOption) V {
+// Run returns the value of an expression of JavaScript.
+func Run[V any](t *testing.T, tab *Tab, expression string, options ...chromedp.EvaluateOption) V {
 	t.Helper()
-	value, err := chromedp.Run(tab.ctx, chromedp.Evaluate[V](expression, options...))
+	value, err := chromedp.Run(tab.Ctx, chromedp.Evaluate[V](expression, options...))
 	if err != nil {
-		t.Fatal(err, tab.troubles())
+		t.Fatal(err, tab.Troubles())
 	}
 	return value
 }
 
-// look makes the tab a phone or a wide screen, light or dark.
-func (tab *tab) look(t *testing.T, width int64, scheme string) {
+// Look makes the tab a phone or a wide screen, light or dark.
+func (tab *Tab) Look(t *testing.T, width int64, scheme string) {
 	t.Helper()
 	viewport := chromedp.EmulateViewport(width, 900)
 	if width < 600 {
 		viewport = chromedp.EmulateViewport(width, 900, chromedp.EmulatePortrait, chromedp.EmulateMobile)
 	}
-	tab.do(t, viewport)
-	_, err := chromedp.Call(tab.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	tab.Do(t, viewport)
+	_, err := chromedp.Call(tab.Ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	})
 	if err != nil {
@@ -164,15 +124,23 @@ func (tab *tab) look(t *testing.T, width int64, scheme string) {
 	}
 }
 
-func (tab *tab) troubles() []string {
+// Troubles returns what reached the console, exceptions, and dialogs.
+func (tab *Tab) Troubles() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
 	return slices.Clone(tab.trouble)
 }
 
-// wantQuiet fails the test if the tab asked for anything but these addresses, or
+// Requests returns the addresses that the tab asked for.
+func (tab *Tab) Requests() []string {
+	tab.mu.Lock()
+	defer tab.mu.Unlock()
+	return slices.Clone(tab.requests)
+}
+
+// WantQuiet fails the test if the tab asked for anything but these addresses, or
 // anything reached the console.
-func (tab *tab) wantQuiet(t *testing.T, addresses ...string) {
+func (tab *Tab) WantQuiet(t *testing.T, addresses ...string) {
 	t.Helper()
 	tab.mu.Lock()
 	defer tab.mu.Unlock()
