@@ -71,7 +71,7 @@ func (p *Page) steer(w http.ResponseWriter, r *http.Request, s *session) {
 	if !parseForm(w, r) {
 		return
 	}
-	name, why := r.PostForm.Get("name"), strings.TrimSpace(r.PostForm.Get("why"))
+	name, why := r.URL.Query().Get("name"), strings.TrimSpace(r.PostForm.Get("why"))
 	err := p.change(r.Context(), s, name, why, r.PostForm)
 	if err == nil {
 		http.Redirect(w, r, "/fleet?name="+url.QueryEscape(name), http.StatusSeeOther)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"time"
 
@@ -109,6 +110,9 @@ func (p *Page) showNames(w http.ResponseWriter, r *http.Request, s *session) {
 
 // Known reports whether there is a status with its record.
 func (v *fleetView) Known() bool { return v.Status != nil && v.record != nil }
+
+// Query returns the name as it stands in the address of the events.
+func (v *fleetView) Query() string { return url.QueryEscape(v.Name) }
 
 // Plan returns the plan of the status.
 func (v *fleetView) Plan() *fleet.Plan { return v.Status.Plan }
