@@ -72,7 +72,9 @@ func (v *fleetView) When(then time.Time) moment {
 // For returns for how long something is so.
 func (v *fleetView) For(then time.Time) moment {
 	m := v.When(then)
-	m.Ago = strings.TrimSuffix(m.Ago, " ago")
+	if m.Ago = strings.TrimSuffix(m.Ago, " ago"); m.Ago == "now" {
+		m.Ago = "0 s"
+	}
 	return m
 }
 
