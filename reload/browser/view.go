@@ -77,7 +77,7 @@ func (v *View) WantReadable(t *testing.T, width int) {
 	if v.ClippedText != "" {
 		t.Errorf("%.60q goes from %s px", v.ClippedText, v.ClippedWhere)
 	}
-	if v.Texts < 10 {
+	if v.Texts < 3 {
 		t.Errorf("only %d texts", v.Texts)
 	}
 	if v.Contrast < 4.5 {

@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -239,12 +240,19 @@ func TestASessionEnds(t *testing.T) {
 			t.Error("it does not end")
 		}
 		var tokens []string
-		for range page.MaxSessions + 1 {
+		var life context.Context
+		for i := range page.MaxSessions + 1 {
+			if i == page.MaxSessions {
+				life = sessions.Life(tokens[0])
+			}
 			tokens = append(tokens, sessions.Begin("alice"))
 			time.Sleep(time.Millisecond)
 		}
 		if sessions.Known(tokens[0]) || !sessions.Known(tokens[1]) || !sessions.Known(tokens[page.MaxSessions]) {
 			t.Error("of too many sessions not the oldest ends")
+		}
+		if life.Err() == nil {
+			t.Error("its streams go on")
 		}
 	})
 }

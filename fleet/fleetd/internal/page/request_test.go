@@ -24,7 +24,7 @@ func TestOnlyHostsOfTheServerAreServed(t *testing.T) {
 		"proxy.example.org": false, "proxy.example.org" + port: false,
 		"evil.example": false, "evil.example" + port: false, "fleet.example.org.evil.example": false, "127.0.0.1.evil.example" + port: false,
 		"127.0.0.1": false, "127.0.0.1:1": false, "localhost": false, "127.0.0.2" + port: false, "[::1]" + port: false, "10.0.0.1" + port: false,
-		"localhost.": false, port: false, "0.0.0.0" + port: false,
+		"localhost.": false, "localhost.evil.example" + port: false, port: false, "0.0.0.0" + port: false,
 	} {
 		r := s.request(http.MethodGet, "/login", nil)
 		r.Host = host

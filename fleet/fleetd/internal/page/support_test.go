@@ -136,7 +136,7 @@ func (s *site) visitor() *visitor {
 	}
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // it is its own certificate
 	s.t.Cleanup(transport.CloseIdleConnections)
-	return &visitor{&http.Client{Jar: jar, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, s}
+	return &visitor{&http.Client{Jar: jar, Timeout: time.Minute, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, s}
 }
 
 // member returns a visitor who has logged in.

@@ -27,6 +27,7 @@ type fleetView struct {
 	*record                // nil: it is not known
 
 	Trouble string // why what is shown is not the newest
+	code    int    // of the answer, if an action does not say another
 	Error   string // why an action was refused
 	Why     string // what was typed then
 }
@@ -35,9 +36,12 @@ type fleetView struct {
 func (v *fleetView) fail(err error) {
 	switch {
 	case err == nil:
+		v.code = http.StatusOK
 	case errors.Is(err, fleet.ErrNoPlan):
+		v.code = http.StatusNotFound
 		v.Trouble = "Nothing was published under this name yet."
 	default:
+		v.code = http.StatusServiceUnavailable
 		v.Trouble = "The server of the fleet does not answer: " + plainError(v.Name, err)
 	}
 }
@@ -66,11 +70,7 @@ func (p *Page) showFleet(w http.ResponseWriter, r *http.Request, s *session) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	code := http.StatusOK
-	if v.Status == nil {
-		code = http.StatusServiceUnavailable
-	}
-	render(w, code, "fleet", v)
+	render(w, v.code, "fleet", v)
 }
 
 // namesView is what the first page shows.

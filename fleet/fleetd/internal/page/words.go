@@ -32,6 +32,8 @@ func (v *fleetView) Headline() headline {
 		return headline{"failing", "The canary is on hold: " + plan.Hold + "."}
 	case n == 0:
 		return headline{"empty", "No replica reports."}
+	case states["failing"] > 0 && n == 1:
+		return headline{"failing", "The one replica reports a failure."}
 	case states["failing"] > 0:
 		return headline{"failing", fmt.Sprintf("%d of %s. ", states["failing"], counted(n, "replica reports a failure", "replicas report a failure")) + run}
 	case plan.Paused:
@@ -117,7 +119,7 @@ func plainError(name string, err error) string {
 // doings are the changes of the history in words.
 var doings = map[string]string{
 	"publish": "published", "canary": "began a canary", "promote": "promoted the canary", "rollback": "rolled back",
-	"pin": "pinned", "unpin": "unpinned", "pause": "paused", "resume": "resumed", "hold": "put the canary on hold",
+	"pin": "pinned", "unpin": "unpinned", "pause": "paused", "resume": "resumed", "hold": "put the canary on hold", "restore": "restored a backup",
 }
 
 // Did says what a change did.
