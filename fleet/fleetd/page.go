@@ -178,7 +178,7 @@ func servePage(ctx context.Context, c *call) error {
 // ofServer serves the page of a server that runs in this process, as the
 // publisher: that is all that steering takes. A page that cannot be served where
 // it usually is does not keep the server from running.
-func (f *pageFlags) ofServer(c *call, s *server.Server, users *users, cert, key string) (close func(), err error) {
+func (f *pageFlags) ofServer(c *call, s *server.Server, users *users, cert, key string) (end func(), err error) {
 	conn, err := nats.Connect("", nats.InProcessServer(s), nats.UserInfo(users.publisher.name, users.publisher.password), nats.MaxReconnects(-1))
 	if err != nil {
 		return nil, err

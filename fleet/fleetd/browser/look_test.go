@@ -35,6 +35,15 @@ var looks = []struct {
 		d.replica(name, longWord)
 		d.publish(p, "bad "+longWord, longWord)
 	}},
+	{"a canary is on hold", "failing", "The canary is on hold: a replica could not load it.", "must not be promoted: a: ", func(d *daemon, name string) {
+		p := d.publisher(name)
+		d.publish(p, "one", "the first")
+		d.replica(name, "a")
+		d.replica(name, "b")
+		if _, err := d.controller(name).Canary(d.t.Context(), d.storeContent(p, "bad row 3"), 0, "try it", "a"); err != nil {
+			d.t.Fatal(err)
+		}
+	}},
 	{"a canary, a pin and a pause", "stale", "Paused. 2 of 2 replicas run what they should.", "All is paused", func(d *daemon, name string) {
 		p, c := d.publisher(name), d.controller(name)
 		one := d.publish(p, "one", "the first")

@@ -40,8 +40,11 @@ func (s *Sessions) Begin(by string) string { return s.s.begin(by) }
 // Known reports whether a token is that of a session.
 func (s *Sessions) Known(token string) bool { return s.s.find(token) != nil }
 
-// Life returns the context of the session of a token.
-func (s *Sessions) Life(token string) context.Context { return s.s.find(token).ctx }
+// Ended tells later whether the streams of the session of a token end.
+func (s *Sessions) Ended(token string) func() bool {
+	one := s.s.find(token)
+	return func() bool { return one.ctx.Err() != nil }
+}
 
 // Streams returns how many streams there are, and feeds.
 func (p *Page) Streams() (streams, feeds int) {

@@ -22,7 +22,7 @@ type stream struct {
 
 func (v *visitor) stream(name string) *stream {
 	v.s.t.Helper()
-	response, err := v.Do(v.s.request(http.MethodGet, "/events?name="+url.QueryEscape(name), nil)) //nolint:bodyclose // it is the stream's
+	response, err := v.Do(v.s.request(http.MethodGet, "/events?name="+url.QueryEscape(name), nil))
 	if err != nil {
 		v.s.t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func (v *fleetView) Headline() headline {
 	}
 	switch {
 	case plan.Hold != "":
-		return headline{"failing", "The canary is on hold: " + plan.Hold + "."}
+		return headline{"failing", "The canary is on hold: a replica could not load it."}
 	case n == 0:
 		return headline{"empty", "No replica reports."}
 	case states["failing"] > 0 && n == 1:
