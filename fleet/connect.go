@@ -39,6 +39,8 @@ func ReplicaOptions(logger *slog.Logger) []nats.Option {
 		nats.ReconnectHandler(connected),
 		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { warn("the connection to the server is lost", err) }),
 		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { warn("there is no connection to the server", err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) { warn("the connection to the server has an error", err) }),
+		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+			warn("the connection to the server has an error", err)
+		}),
 	}
 }
