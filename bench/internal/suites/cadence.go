@@ -97,8 +97,9 @@ func update[T any](s rivals.Shared[T], f *rivals.Functions[T]) {
 }
 
 func sampleUpdate(config measure.Config, rival string) measure.Sample {
-	s := newShared(rival, &small)
-	rivals.Warm(s, &small, 3)
+	small := &rivals.Functions[int]{New: func() int { return 1 }, Reset: func(*int) {}, Fill: func(*int) {}}
+	s := newShared(rival, small)
+	rivals.Warm(s, small, 3)
 	work := func(w *measure.Stopwatch) (operations int) {
 		for w.Running() {
 			for range 256 {

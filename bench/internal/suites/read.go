@@ -3,10 +3,10 @@ package suites
 import (
 	"fmt"
 	"runtime"
-	"sync/atomic"
 	"time"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/reads"
 )
 
 const writerRate = 1000 // swaps per second, where there is a writer
@@ -22,17 +22,18 @@ func read() measure.Suite {
 		FullTime: 60 * time.Millisecond,
 		Columns:  []measure.Column{{Unit: "ns/op", Title: "time/op"}, {Unit: "core-ns/op", Title: "per core"}, {Unit: "swaps/s", Title: "swaps/s"}},
 	}
-	for _, writer := range []string{"none", "1000"} {
+	ways := []string{"PoolSwap", "WithAcquire", "Reader.Load", "Portable", "atomic.Pointer", "RWMutex", "RWMutexRef"}
+	for _, swaps := range []int{0, writerRate} {
 		for _, procs := range []int{1, 2} {
-			chart := measure.Chart{Kind: measure.Lines, Axis: "goroutines", Title: fmt.Sprintf("Time per read and core by goroutines, GOMAXPROCS %d, %s", procs, map[string]string{"none": "no writer", "1000": "1,000 swaps/s"}[writer])}
+			chart := measure.Chart{Kind: measure.Lines, Axis: "goroutines", Title: fmt.Sprintf("Time per read and core by goroutines, GOMAXPROCS %d, %s", procs, writerTitle(swaps))}
 			for _, goroutines := range []int{1, 2, 4, 8} {
 				c := measure.Case{
-					Name: fmt.Sprintf("procs=%d/goroutines=%d/writer=%s", procs, goroutines, writer),
+					Name: fmt.Sprintf("procs=%d/goroutines=%d/writer=%s", procs, goroutines, writerName(swaps)),
 					Ours: "PoolSwap",
 				}
-				for _, name := range readers.names {
-					c.Rivals = append(c.Rivals, measure.Rival{Name: name, Sample: func(config measure.Config) (measure.Sample, error) {
-						return sampleRead(config, readers.make[name](), procs, goroutines, writer != "none"), nil
+				for _, way := range ways {
+					c.Rivals = append(c.Rivals, measure.Rival{Name: way, Sample: func(config measure.Config) (measure.Sample, error) {
+						return sampleRead(config, way, procs, goroutines, swaps), nil
 					}})
 				}
 				s.Cases = append(s.Cases, c)
@@ -44,59 +45,26 @@ func read() measure.Suite {
 	return s
 }
 
-func sampleRead(config measure.Config, r reader, procs, goroutines int, writer bool) measure.Sample {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-	loops := make([]readLoop, goroutines)
-	for g := range loops {
-		loops[g] = r.loop()
+// writerName is the part of a case's name that says how often the object is
+// replaced.
+func writerName(swaps int) string {
+	if swaps == 0 {
+		return "none"
 	}
-	var swaps atomic.Int64
-	work := func(g int, w *measure.Stopwatch) (operations int) {
-		// The batch is long enough to hide the cost of the clock and short
-		// enough to let the writer run in time on one core.
-		const batch = 1 << 13
-		found := 0
-		for w.Running() {
-			found += loops[g].read(batch)
-			operations += batch
-			if writer {
-				runtime.Gosched()
-			}
-		}
-		sink.Add(int64(found))
-		return operations
-	}
-	measure.Parallel(goroutines, config.Time/4, work)
-	if writer {
-		defer startWriter(func() { r.update(); swaps.Add(1) })()
-	}
-	swapped, started := swaps.Load(), time.Now()
-	sample := measure.Parallel(goroutines, config.Time, work)
-	if writer {
-		sample.Values["swaps/s"] = float64(swaps.Load()-swapped) / time.Since(started).Seconds()
-	}
-	for g := range loops {
-		loops[g].close()
-	}
-	sample.Values["core-ns/op"] = sample.Values["ns/op"] * float64(min(procs, goroutines))
-	return sample
+	return fmt.Sprint(swaps)
 }
 
-// startWriter calls update at the rate of the writer until stop is called.
-func startWriter(update func()) (stop func()) {
-	end, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		ticks := time.NewTicker(time.Second / writerRate)
-		defer ticks.Stop()
-		for {
-			select {
-			case <-ticks.C:
-				update()
-			case <-end:
-				return
-			}
-		}
-	}()
-	return func() { close(end); <-ended }
+// writerTitle says the same in the title of a chart.
+func writerTitle(swaps int) string {
+	if swaps == 0 {
+		return "no writer"
+	}
+	return fmt.Sprintf("%d,%03d swaps/s", swaps/1000, swaps%1000)
+}
+
+func sampleRead(config measure.Config, way string, procs, goroutines, swaps int) measure.Sample {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+	sample := reads.Measure(reads.Ways[way](), goroutines, config.Time, swaps)
+	sample.Values["core-ns/op"] = sample.Values["ns/op"] * float64(min(procs, goroutines))
+	return sample
 }

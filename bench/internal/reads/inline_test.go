@@ -1,4 +1,4 @@
-package suites_test
+package reads_test
 
 import (
 	"math/bits"
@@ -7,14 +7,13 @@ import (
 	"testing"
 )
 
-// TestReadLoopsInline looks into the compiler's decisions: in the loops of the
-// read suite every rival's calls are inlined that can be inlined at all.
+// TestReadLoopsInline looks into the compiler's decisions: in the loops every rival's calls are inlined that can be inlined at all.
 func TestReadLoopsInline(t *testing.T) {
 	output, err := exec.Command("go", "build", "-gcflags=-m", ".").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	const loop = `(?m)^(\./)?readloops\.go:\d+:\d+: inlining call to `
+	const loop = `(?m)^(\./)?loops\.go:\d+:\d+: inlining call to `
 	wants := map[string]string{
 		"Container.Acquire":           loop + `poolswap\.\(\*Container\[.*\]\)\.Acquire$`,
 		"Container.Release":           loop + `poolswap\.\(\*Container\[.*\]\)\.Release$`,

@@ -1,0 +1,85 @@
+package reads
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/bench/internal/rivals"
+)
+
+// Each way has a loop of its own in a function of its own, because the compiler
+// does not inline into a closure that was itself inlined.
+
+func sumAcquireRelease(c *poolswap.Container[object, *object], n int) (sum uint64) {
+	for range n {
+		obj := c.Acquire()
+		sum += obj.Value[0]
+		c.Release(obj)
+	}
+	return sum
+}
+
+func sumWithAcquire(c *poolswap.Container[object, *object], n int) (sum uint64) {
+	for range n {
+		c.WithAcquire(func(obj *object) { sum += obj.Value[0] })
+	}
+	return sum
+}
+
+func sumReaderLoad(r *poolswap.Reader[object], n int) (sum uint64) {
+	for range n {
+		sum += r.Load().Value[0]
+	}
+	return sum
+}
+
+func sumAtomicPointer(p *atomic.Pointer[object], n int) (sum uint64) {
+	for range n {
+		sum += p.Load().Value[0]
+	}
+	return sum
+}
+
+// locked is an object under a read-write mutex that is held for the whole read.
+type locked struct {
+	sync.RWMutex
+	obj object
+}
+
+func sumLocked(s *locked, n int) (sum uint64) {
+	for range n {
+		s.RLock()
+		sum += s.obj.Value[0]
+		s.RUnlock()
+	}
+	return sum
+}
+
+// biased is locked with xsync's mutex, whose readers do not share a counter.
+type biased struct {
+	*xsync.RBMutex
+	obj object
+}
+
+func sumBiased(s *biased, n int) (sum uint64) {
+	for range n {
+		token := s.RLock()
+		sum += s.obj.Value[0]
+		s.RUnlock(token)
+	}
+	return sum
+}
+
+// sumRWMutexRef calls Acquire and Release, which are too long to be inlined in
+// any program; those of poolswap are one call each too.
+func sumRWMutexRef(s *rivals.RWMutexRef[Words], n int) (sum uint64) {
+	for range n {
+		obj := s.Acquire()
+		sum += obj.Value[0]
+		s.Release(obj)
+	}
+	return sum
+}
