@@ -57,6 +57,24 @@ bench: ## what each way of sharing an object costs on this machine
 demo-fleet: ## a server and three replicas, asked while things break
 	$(GO) run -C examples/fleet ./demo
 
+RIVALS := bench/build/rivals
+
+# Passed to the measurement, as -keep results/rivals.
+RIVALSFLAGS ?=
+
+.PHONY: rivals-build
+rivals-build: ## build the programs of make rivals
+	@scripts/need cargo gcc liburcu
+	$(GO) build -C bench -o build/rivals/go ./rivals/go
+	$(GO) build -C bench -tags purego -o build/rivals/go-purego ./rivals/go
+	gcc -std=gnu11 -O2 -Wall -Wextra -o $(RIVALS)/c bench/rivals/c/*.c -pthread -lurcu-memb -lurcu-qsbr -lurcu-common
+	cargo build --release --manifest-path bench/rivals/rust/Cargo.toml --target-dir $(RIVALS)/target
+	cp $(RIVALS)/target/release/rivals $(RIVALS)/rust
+
+.PHONY: rivals
+rivals: rivals-build ## a read beside those of libraries in Rust and C
+	$(GO) run -C bench . -suite rivals -count 20 -o out/rivals $(RIVALSFLAGS)
+
 .PHONY: profile
 profile: ## write the heap profiles of docs/verify-with-pprof.md
 	$(GO) run ./scripts/profile

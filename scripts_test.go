@@ -89,6 +89,29 @@ func TestScriptLintFailsWhenPackagesAreNotListed(t *testing.T) {
 	}
 }
 
+// TestScriptNeedNamesWhatIsMissing has a gcc that has a library's headers, or
+// does not.
+func TestScriptNeedNamesWhatIsMissing(t *testing.T) {
+	for _, c := range []struct {
+		name, gcc, needed string
+		exit              int
+		says              string
+	}{
+		{"all is here", "exit 0", "gcc liburcu", 0, ""},
+		{"no headers", "exit 1", "gcc liburcu", 1, "missing: liburcu ('make tools' installs it; on Debian: apt-get install liburcu-dev)\n"},
+		{"no command", "exit 0", "gcc no-such-command", 1, "missing: no-such-command ('make tools' installs it; on Debian: apt-get install no-such-command)\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := scriptDir(t, "need")
+			writeProgram(t, filepath.Join(dir, "gcc"), "#!/bin/sh\n"+c.gcc+"\n")
+			exit, stderr := runScript(t, dir, []string{"PATH=" + dir}, "need", strings.Fields(c.needed)...)
+			if exit != c.exit || stderr != c.says {
+				t.Errorf("exit code %d, want %d; says %q, want %q", exit, c.exit, stderr, c.says)
+			}
+		})
+	}
+}
+
 // scriptDir returns a new folder with a copy of a script: scripts write into the
 // folder that they are called in.
 func scriptDir(t *testing.T, script string) string {

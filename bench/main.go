@@ -77,6 +77,14 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 		_, _ = fmt.Fprintf(stderr, "bench: %v; what was measured until then is in %s\n", err, absolute(o.output))
 		return 1
 	}
+	if o.keep != "" {
+		folder := filepath.Join(o.keep, measured.Machine.Slug())
+		if err := report.Keep(folder, measured); err != nil {
+			_, _ = fmt.Fprintf(stderr, "bench: the results cannot be kept: %v\n", err)
+			return 1
+		}
+		_, _ = fmt.Fprintf(stdout, "\nkept in %s\n", absolute(folder))
+	}
 	if table, err := projection.Table(measured); err == nil { // the run has what it needs
 		_, _ = fmt.Fprintf(stdout, "\nA publication of 10 MiB to larger fleets\n%s", table)
 	}
@@ -127,7 +135,7 @@ func take(o options, chosen []measure.Suite, stdout io.Writer, stderr *os.File) 
 		s.Progress = session.NewLines(s, stderr)
 	}
 	m := measured.Machine
-	_, _ = fmt.Fprintf(stdout, "%s, %d cores, %s/%s, %s, poolswap counts the %s way\n", m.CPU, m.Cores, m.OS, m.Arch, m.Go, m.Counting)
+	_, _ = fmt.Fprintf(stdout, "%s, %d cores, %s/%s, %s, poolswap counts the %s way\n", m.Name(), m.Cores, m.OS, m.Arch, m.Go, m.Counting)
 	_, _ = fmt.Fprintf(stdout, "samples of each: %d; about %v in all\n", o.count, s.Estimate().Round(time.Second))
 	s.Finished = func(suite *measure.Suite) { _ = report.NewTable(suite, measured).WriteText(stdout) }
 	return measured, s.Run(ctx, measured)

@@ -21,6 +21,7 @@ type options struct {
 	count     int
 	benchtime time.Duration
 	output    string
+	keep      string
 }
 
 const (
@@ -43,6 +44,7 @@ func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (op
 	flags.IntVar(&o.count, "count", 0, fmt.Sprintf("take that many `samples` of each rival in each case (default %d, with -full %d)", defaultCount, fullCount))
 	flags.DurationVar(&o.benchtime, "benchtime", 0, "let the clock of each timed sample run for that long (default: each suite knows)")
 	flags.StringVar(&o.output, "o", "out", "write the report and the results to this `folder`")
+	flags.StringVar(&o.keep, "keep", "", "write the raw results, too, to a `folder` named after the processor below this one")
 	if err := flags.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return o, err

@@ -18,6 +18,11 @@ func source() *figures.Source {
 		run.Get("read", "procs=1/goroutines=2/writer=none", "PoolSwap").Add(1, map[string]float64{"ns/op": ns + 1})
 		run.Get("read", alone, "RWMutexRef").Add(1, map[string]float64{"ns/op": 4 * ns})
 	}
+	for _, ns := range []float64{3, 3, 3} {
+		run.Get("rivals", "threads=1/writer=none", "PoolSwap").Add(1, map[string]float64{"ns/op": ns})
+		run.Get("rivals", "threads=1/writer=none", "arc-swap").Add(1, map[string]float64{"ns/op": 2 * ns})
+		run.Get("rivals", "threads=2/writer=none", "PoolSwap").Add(1, map[string]float64{"ns/op": ns - 1})
+	}
 	return &figures.Source{Suites: suites.All(), Runs: map[string]*results.Run{"bench/results": run}}
 }
 
@@ -28,6 +33,7 @@ func TestUpdateWritesWhatCheckAccepts(t *testing.T) {
 		{"a table of ratios", "<!-- figures: bench/results read ratio rivals=RWMutexRef -->\n<!-- /figures -->", "| 4x |"},
 		{"a row for each unit", "<!-- figures: bench/results read unit=ns/op,core-ns/op rivals=PoolSwap -->\n<!-- /figures -->", "writer=none: time/op | 5 ns |\n| procs=1, goroutines=1, writer=none: per core | 2.50 ns |"},
 		{"two cases", "<!-- figures: bench/results read case=goroutines=1/,goroutines=2/ rivals=PoolSwap -->\n<!-- /figures -->", "| procs=1, goroutines=1, writer=none | 5 ns |\n| procs=1, goroutines=2, writer=none | 6 ns |"},
+		{"a row for each rival", "<!-- figures: bench/results rivals by-rival rivals=PoolSwap,arc-swap -->\n<!-- /figures -->", "| PoolSwap | this library, Acquire and Release | 3 ns | 2 ns | yes | yes | yes | no |\n| arc-swap | Rust, arc-swap 1.9.3, load | 6 ns | - | yes | yes | no | no |\n"},
 		{"the machine", "<!-- figures: bench/results machine --><!-- /figures -->", "a CPU, 2 cores, linux/amd64, go1.26; `go run`, 2026-01-02, other processes used 2 % of the CPU"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -65,6 +71,7 @@ func TestCheckRefuses(t *testing.T) {
 		{"a suite that is not there", "<!-- figures: bench/results nothing --><!-- /figures -->", "no suite"},
 		{"an option that is not there", "<!-- figures: bench/results read units=x --><!-- /figures -->", "no option"},
 		{"a mark within a sentence", good + " takes <!-- figure: read -->5 s<!-- /figure -->", "has no other half"},
+		{"a case by rival that is not there", "<!-- figures: bench/results rivals by-rival case=none= --><!-- /figures -->", "hold no"},
 		{"a run that is not there", "<!-- figures: elsewhere --><!-- /figures -->", "must begin with"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -39,6 +39,9 @@ func (s *Source) table(what string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if o.byRival {
+		return byRival(run, &s.Suites[i], o)
+	}
 	return matrix(run, &s.Suites[i], o)
 }
 
@@ -49,7 +52,7 @@ func machine(folder string, run *results.Run) string {
 		others = fmt.Sprintf(", other processes used %.0f %% of the CPU", 100*run.Others)
 	}
 	return fmt.Sprintf("%s, %d cores, %s/%s, %s; `%s`, %.10s%s; raw figures in [%s](https://github.com/poolswap/poolswap/tree/main/%s).\n",
-		m.CPU, m.Cores, m.OS, m.Arch, m.Go, run.Command, run.Started, others, folder, folder)
+		m.Name(), m.Cores, m.OS, m.Arch, m.Go, run.Command, run.Started, others, folder, folder)
 }
 
 // summary is what a README shows: the hot swap, and reads on one and two cores.
@@ -73,6 +76,8 @@ type options struct {
 	cases  []string // only those whose name has one of these in it
 	rivals []string // nil: all of the first case
 	ratio  bool     // ratios to ours in place of values
+
+	byRival bool // a row for each rival, with its promises, and a column for each case
 }
 
 func parse(words []string, suite *measure.Suite) (options, error) {
@@ -88,8 +93,10 @@ func parse(words []string, suite *measure.Suite) (options, error) {
 			o.rivals = strings.Split(value, ",")
 		case "ratio":
 			o.ratio = true
+		case "by-rival":
+			o.byRival = true
 		default:
-			return o, fmt.Errorf("%q is no option; there are unit=, case=, rivals= and ratio", word)
+			return o, fmt.Errorf("%q is no option; there are unit=, case=, rivals=, ratio and by-rival", word)
 		}
 	}
 	return o, nil

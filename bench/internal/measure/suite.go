@@ -19,6 +19,38 @@ type Suite struct {
 	// OnRequest leaves the suite out of runs that do not name it: it takes long, or
 	// needs more than this module.
 	OnRequest bool
+
+	// Promises, if not nil, are shown beside the times.
+	Promises []Promise
+}
+
+// Promise is what a rival promises, beside what it costs.
+type Promise struct {
+	Rival    string
+	Is       string
+	Passes   string // may a reader hand the object to another thread or goroutine?
+	Prompt   string // is an old object given back soon after its last reader?
+	Recycled string // is its memory used for the next object?
+	Waits    string // does a reader ever wait?
+}
+
+// PromiseHead heads what Cells returns.
+func PromiseHead() []string {
+	return []string{"what it is", "may pass to another thread", "freed promptly", "recycled", "a reader waits"}
+}
+
+// Cells returns the promise as the cells of a table.
+func (p *Promise) Cells() []string { return []string{p.Is, p.Passes, p.Prompt, p.Recycled, p.Waits} }
+
+// FindPromise returns the promise of the rival of that name, and nil if there
+// is none.
+func (s *Suite) FindPromise(rival string) *Promise {
+	for i := range s.Promises {
+		if s.Promises[i].Rival == rival {
+			return &s.Promises[i]
+		}
+	}
+	return nil
 }
 
 // Column is one figure of each row of a table.

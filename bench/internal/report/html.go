@@ -25,6 +25,8 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 type section struct {
 	Name, Title, About string
 	Charts             []figureData
+	Promises           []measure.Promise
+	PromiseHead        []string
 	Table              Table
 	Open               bool // the figures are few enough to show at once
 }
@@ -56,7 +58,9 @@ func WriteHTML(w io.Writer, suites []measure.Suite, run *results.Run) error {
 		if len(table.Cases) == 0 {
 			continue
 		}
-		sec := section{Name: s.Name, Title: s.Title, About: s.About, Table: table, Open: len(table.Cases) <= 9}
+		sec := section{
+			Name: s.Name, Title: s.Title, About: s.About, Promises: s.Promises, PromiseHead: measure.PromiseHead(), Table: table, Open: len(table.Cases) <= 9,
+		}
 		for _, c := range s.Charts {
 			if f := newFigure(s, c, run); f.SVG != "" {
 				sec.Charts = append(sec.Charts, f)

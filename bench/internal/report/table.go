@@ -160,6 +160,12 @@ func (t Table) WriteText(w io.Writer) error {
 			_, _ = fmt.Fprintf(aligned, "  %s\t%s\n", row.Rival, strings.Join(row.Cells, "\t"))
 		}
 	}
+	if promises := t.Suite.Promises; promises != nil && len(t.Cases) > 0 {
+		_, _ = fmt.Fprintf(aligned, "\npromises\n  rival\t%s\n", strings.Join(measure.PromiseHead(), "\t"))
+		for i := range promises {
+			_, _ = fmt.Fprintf(aligned, "  %s\t%s\n", promises[i].Rival, strings.Join(promises[i].Cells(), "\t"))
+		}
+	}
 	return aligned.Flush()
 }
 

@@ -2,6 +2,7 @@ package results
 
 import (
 	"bufio"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -14,8 +15,10 @@ import (
 func ThisMachine() Machine {
 	type object struct{ poolswap.Ref }
 	pool := poolswap.NewPool(func() *object { return new(object) }, nil)
+	name, model := cpu()
 	return Machine{
-		CPU:      cpu(),
+		CPU:      name,
+		Model:    model,
 		Cores:    runtime.NumCPU(),
 		OS:       runtime.GOOS,
 		Arch:     runtime.GOARCH,
@@ -24,20 +27,36 @@ func ThisMachine() Machine {
 	}
 }
 
-// cpu returns the name of the processor as the system tells it.
-func cpu() string {
+// cpu returns the name of the processor, and what tells it from others of that
+// name, as the system tells it. Virtual machines give one name to several
+// generations.
+func cpu() (name, model string) {
 	if runtime.GOOS == "darwin" {
 		if out, err := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output(); err == nil {
-			return strings.TrimSpace(string(out))
+			return strings.TrimSpace(string(out)), ""
 		}
 	}
-	if f, err := os.Open("/proc/cpuinfo"); err == nil {
-		defer func() { _ = f.Close() }()
-		for lines := bufio.NewScanner(f); lines.Scan(); {
-			if key, value, ok := strings.Cut(lines.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
-				return strings.TrimSpace(value)
-			}
+	f, err := os.Open("/proc/cpuinfo")
+	if err != nil {
+		return "unknown " + runtime.GOARCH, ""
+	}
+	defer func() { _ = f.Close() }()
+	return parseCPU(f)
+}
+
+// parseCPU reads what /proc/cpuinfo says of the first processor.
+func parseCPU(info io.Reader) (name, model string) {
+	values := make(map[string]string)
+	for lines := bufio.NewScanner(info); lines.Scan() && lines.Text() != ""; {
+		if key, value, ok := strings.Cut(lines.Text(), ":"); ok {
+			values[strings.TrimSpace(key)] = strings.TrimSpace(value)
 		}
 	}
-	return "unknown " + runtime.GOARCH
+	if name = values["model name"]; name == "" {
+		return "unknown " + runtime.GOARCH, ""
+	}
+	if family := values["cpu family"]; family != "" {
+		model = "family " + family + " model " + values["model"] + " stepping " + values["stepping"]
+	}
+	return name, model
 }

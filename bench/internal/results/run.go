@@ -2,6 +2,8 @@
 // JSON, and in the text format of Go benchmarks, which benchstat reads.
 package results
 
+import "strings"
+
 // Run is all that a run has measured.
 type Run struct {
 	Machine Machine   `json:"machine"`
@@ -15,11 +17,28 @@ type Run struct {
 // Machine is where a run took place.
 type Machine struct {
 	CPU      string `json:"cpu"`
+	Model    string `json:"model,omitempty"` // tells processors of one name apart: family, model, stepping
 	Cores    int    `json:"cores"`
 	OS       string `json:"os"`
 	Arch     string `json:"arch"`
 	Go       string `json:"go"`
 	Counting string `json:"counting"` // how poolswap counts there
+}
+
+// Name is the name of the processor, with what tells it from others of that name.
+func (m *Machine) Name() string {
+	if m.Model == "" {
+		return m.CPU
+	}
+	return m.CPU + " (" + m.Model + ")"
+}
+
+// Slug is the name of the processor as the name of a folder.
+func (m *Machine) Slug() string {
+	words := strings.FieldsFunc(strings.ToLower(m.CPU+" "+m.Model), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return strings.Join(words, "-")
 }
 
 // Series is what one rival has shown in one case: each unit has as many values

@@ -44,7 +44,7 @@ func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 func (r *Run) config() []benchfmt.Config {
 	m := r.Machine
 	keys := []string{
-		"goos", m.OS, "goarch", m.Arch, "pkg", "github.com/poolswap/poolswap/bench", "cpu", m.CPU,
+		"goos", m.OS, "goarch", m.Arch, "pkg", "github.com/poolswap/poolswap/bench", "cpu", m.CPU, "cpu-model", m.Model,
 		"cores", strconv.Itoa(m.Cores), "go", m.Go, "counting", m.Counting, "started", r.Started, "command", r.Command,
 		"others", strconv.FormatFloat(r.Others, 'f', 3, 64),
 	}
@@ -81,7 +81,7 @@ func (r *Run) add(result *benchfmt.Result) error {
 	if len(r.Series) == 0 {
 		cores, _ := strconv.Atoi(result.GetConfig("cores"))
 		r.Machine = Machine{
-			CPU: result.GetConfig("cpu"), Cores: cores, OS: result.GetConfig("goos"), Arch: result.GetConfig("goarch"),
+			CPU: result.GetConfig("cpu"), Model: result.GetConfig("cpu-model"), Cores: cores, OS: result.GetConfig("goos"), Arch: result.GetConfig("goarch"),
 			Go: result.GetConfig("go"), Counting: result.GetConfig("counting"),
 		}
 		r.Started, r.Command = result.GetConfig("started"), result.GetConfig("command")

@@ -36,6 +36,7 @@ const (
 func Of(run *results.Run) []Target {
 	j := judge{run: run}
 	j.reads()
+	j.rivals()
 	j.hotswap()
 	j.pool()
 	j.latency()
@@ -91,17 +92,26 @@ const (
 )
 
 func (j *judge) reads() {
-	if j.run.Machine.Counting != "portable" {
-		j.atMost(0.30, "x", j.ratio("read", alone, "PoolSwap", "RWMutexRef"), "Acquire+Release against RWMutex and count, one goroutine")
-		j.atMost(0.04, "x", j.ratio("read", twoCores, "PoolSwap", "RWMutexRef"), "Acquire+Release against RWMutex and count, two cores")
-	}
-	j.atMost(0.80, "x", j.ratio("read", alone, "Portable", "RWMutexRef"), "the same counted the portable way, one goroutine")
-	j.atMost(0.12, "x", j.ratio("read", twoCores, "Portable", "RWMutexRef"), "the same counted the portable way, two cores")
 	perCore := stats.Compare(
 		j.run.Find("read", twoCores, "PoolSwap").Values["core-ns/op"],
 		j.run.Find("read", oneOfTwo, "PoolSwap").Values["core-ns/op"])
 	j.atMost(1.10, "x", perCore.Median, "Acquire+Release, time per operation and core, two goroutines against one")
 	j.atMost(2.5, "x", j.ratio("read", alone, "Reader.Load", "atomic.Pointer"), "Reader.Load against atomic.Pointer.Load")
+}
+
+// rivals compares with what other languages have, in one run.
+func (j *judge) rivals() {
+	for _, writer := range []string{"none", "1000"} {
+		for _, threads := range []string{"1", "2"} {
+			c := "threads=" + threads + "/writer=" + writer
+			if j.run.Machine.Counting != "portable" {
+				j.atMost(1, "x", j.ratio("rivals", c, "PoolSwap", "arc-swap"), "Acquire+Release against arc-swap's load, %s", c)
+			}
+			j.atMost(2, "x", j.ratio("rivals", c, "Reader.Load", "arc-swap-cache"), "Reader.Load against arc-swap's Cache, %s", c)
+		}
+		const c = "threads=2/writer="
+		j.atMost(1, "x", j.ratio("rivals", c+writer, "Portable", "parking-lot"), "Acquire+Release counted the portable way against parking_lot's RwLock, %s", c+writer)
+	}
 }
 
 func (j *judge) hotswap() {
