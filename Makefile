@@ -75,6 +75,10 @@ rivals-build: ## build the programs of make rivals
 rivals: rivals-build ## a read beside those of libraries in Rust and C
 	$(GO) run -C bench . -suite rivals -count 20 -o out/rivals $(RIVALSFLAGS)
 
+.PHONY: bench-gate
+bench-gate: ## fail if a read is slower than in bench/results/gate, of this processor
+	$(GO) run -C bench . -suite read -count 10 -o out/gate -gate results/gate
+
 .PHONY: profile
 profile: ## write the heap profiles of docs/verify-with-pprof.md
 	$(GO) run ./scripts/profile

@@ -18,6 +18,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/poolswap/poolswap/bench/internal/gate"
 	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/projection"
 	"github.com/poolswap/poolswap/bench/internal/report"
@@ -41,7 +42,7 @@ func main() {
 var errInterrupted = errors.New("interrupted")
 
 // run is the command; it returns the exit status: 2 for wrong flags, 1 for a
-// run that did not come to its end.
+// run that did not come to its end, or that -gate does not let pass.
 func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	all := suites.All()
 	o, err := parseOptions(arguments, all, stderr)
@@ -94,6 +95,12 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 		}
 	}
 	_, _ = fmt.Fprintf(stdout, "\n%sreport: %s\n", report.Others(measured), absolute(written))
+	if o.gate != "" {
+		if err := gate.Check(stdout, o.gate, measured); err != nil {
+			_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
+			return 1
+		}
+	}
 	return 0
 }
 

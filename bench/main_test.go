@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/report"
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/session"
 	"github.com/poolswap/poolswap/bench/internal/suites"
@@ -66,6 +67,7 @@ func TestBadArgumentsEndTheCommandAtOnce(t *testing.T) {
 		{"no suite", []string{"-suite", ""}, 2, `there is no suite ""`},
 		{"no sample", []string{"-count", "0"}, 2, "-count 0: at least 1 sample"},
 		{"a count that is no number", []string{"-count", "many"}, 2, `invalid value "many"`},
+		{"too few samples for a gate", []string{"-gate", "kept"}, 2, "-gate needs -count 8 or more"},
 		{"a clock that does not run", []string{"-benchtime", "-1s"}, 2, "-benchtime -1s: the clock must run"},
 		{"an argument that is no flag", []string{"hotswap"}, 2, `"hotswap" is not a flag`},
 		{"an output folder without a name", []string{"-o", ""}, 2, "-o needs the name of a folder"},
@@ -188,5 +190,34 @@ func TestSuitesOnRequestRunWhereTheyAreNamed(t *testing.T) {
 		if got := strings.Join(names(o.chosen(all)), ","); got != c.want {
 			t.Errorf("with -suite %v run %s, want %s", c.named, got, c.want)
 		}
+	}
+}
+
+// TestGate measures with the command. The run that was kept is this one's, but
+// for one read that was far faster: no machine is a thousand times as slow in
+// one read alone.
+func TestGate(t *testing.T) {
+	gated := func(kept string) (status int, stdout, folder string) {
+		folder = t.TempDir()
+		process, out, _ := command("-suite", "read", "-count", "8", "-benchtime", "100us", "-o", folder, "-gate", kept)
+		status = exitStatus(t, process.Run())
+		return status, out.String(), folder
+	}
+	kept := t.TempDir()
+	status, stdout, folder := gated(kept)
+	if status != 0 || !strings.Contains(stdout, "gate: nothing to compare with") {
+		t.Fatalf("without a run that was kept: exit status %d, says %s", status, stdout)
+	}
+	run := readResults(t, folder)
+	series := run.Find("read", "procs=1/goroutines=1/writer=none", "PoolSwap")
+	for i := range series.Values["ns/op"] {
+		series.Values["ns/op"][i] /= 1000
+	}
+	if err := report.Keep(filepath.Join(kept, run.Machine.Slug()), run); err != nil {
+		t.Fatal(err)
+	}
+	status, stdout, _ = gated(kept)
+	if status != 1 || !strings.Contains(stdout, "gate: read, procs=1/goroutines=1/writer=none, PoolSwap: ") {
+		t.Errorf("exit status %d, says %s", status, stdout)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/poolswap/poolswap/bench/internal/gate"
 	"github.com/poolswap/poolswap/bench/internal/measure"
 )
 
@@ -22,6 +23,7 @@ type options struct {
 	benchtime time.Duration
 	output    string
 	keep      string
+	gate      string
 }
 
 const (
@@ -45,6 +47,7 @@ func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (op
 	flags.DurationVar(&o.benchtime, "benchtime", 0, "let the clock of each timed sample run for that long (default: each suite knows)")
 	flags.StringVar(&o.output, "o", "out", "write the report and the results to this `folder`")
 	flags.StringVar(&o.keep, "keep", "", "write the raw results, too, to a `folder` named after the processor below this one")
+	flags.StringVar(&o.gate, "gate", "", "fail if a read has become slower than in the run that -keep wrote to this `folder`")
 	if err := flags.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
 			return o, err
@@ -82,6 +85,9 @@ func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (op
 		if o.full {
 			o.count = fullCount
 		}
+	}
+	if o.gate != "" && o.count < gate.Least {
+		return wrong("-gate needs -count %d or more: of fewer samples no loss is certain", gate.Least)
 	}
 	return o, nil
 }

@@ -72,3 +72,17 @@ func Compare(values, base []float64) Ratio {
 func sampleOf(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }
+
+// Difference says how samples of one run compare to those of another.
+type Difference struct {
+	Ratio float64 // of the medians
+	P     float64 // how likely chance alone makes as large a difference
+}
+
+// Differ compares values to base, which need not have been taken in turns.
+func Differ(values, base []float64) Difference {
+	return Difference{
+		Of(values).Median / Of(base).Median,
+		benchmath.AssumeNothing.Compare(sampleOf(values), sampleOf(base)).P,
+	}
+}

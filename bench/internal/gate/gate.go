@@ -1,0 +1,126 @@
+// Package gate says whether this library reads slower than in a run that was
+// kept, of the same processor.
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/poolswap/poolswap/bench/internal/report"
+	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/stats"
+)
+
+const (
+	unit = "ns/op"
+
+	// tolerated is the loss that is not reported, however certain.
+	tolerated = 0.10
+
+	// alpha is the chance that a run without any loss fails, all comparisons
+	// together.
+	alpha = 0.05
+
+	// Least is the number of samples below which no loss is ever certain.
+	Least = 8
+
+	// yardstick is the rival that both runs have and that this library cannot
+	// change: where it has become slower too, the machine has.
+	yardstick = "RWMutexRef"
+)
+
+// ours are the rivals that are code of this library.
+var ours = []string{"PoolSwap", "WithAcquire", "Reader.Load", "Portable"}
+
+// Loss is one way to read that has become slower.
+type Loss struct {
+	Suite, Case, Rival string
+	Before, After      float64 // the medians
+}
+
+// Compare returns the losses of a run against the one that was kept, and how
+// many figures it compared.
+func Compare(fresh, kept *results.Run) (losses []Loss, compared int) {
+	type pair struct{ after, before *results.Series }
+	var pairs []pair
+	for _, after := range fresh.Series {
+		before := kept.Find(after.Suite, after.Case, after.Rival)
+		if slices.Contains(ours, after.Rival) && len(after.Values[unit]) > 0 && len(before.Values[unit]) > 0 {
+			pairs = append(pairs, pair{after, before})
+		}
+	}
+	slower := func(after, before []float64) bool {
+		most := slices.Clone(before)
+		for i := range most {
+			most[i] *= 1 + tolerated
+		}
+		difference := stats.Differ(after, most)
+		return difference.Ratio > 1 && difference.P < alpha/float64(len(pairs))
+	}
+	for _, p := range pairs {
+		if slower(p.after.Values[unit], p.before.Values[unit]) && slower(byYardstick(fresh, p.after), byYardstick(kept, p.before)) {
+			losses = append(losses, Loss{
+				p.after.Suite, p.after.Case, p.after.Rival,
+				stats.Of(p.before.Values[unit]).Median, stats.Of(p.after.Values[unit]).Median,
+			})
+		}
+	}
+	return losses, len(pairs)
+}
+
+// byYardstick returns the values of a series as multiples of the yardstick's in
+// the same round, and as they are where the run has no yardstick.
+func byYardstick(run *results.Run, s *results.Series) []float64 {
+	base := run.Find(s.Suite, s.Case, yardstick).Values[unit]
+	if len(base) < len(s.Values[unit]) {
+		return s.Values[unit]
+	}
+	multiples := make([]float64, len(s.Values[unit]))
+	for i, value := range s.Values[unit] {
+		multiples[i] = value / base[i]
+	}
+	return multiples
+}
+
+// ErrLoss is the error of Check where a way to read has become slower.
+var ErrLoss = errors.New("slower than in the run that was kept")
+
+// Check compares a run with the one that the folder has of the same processor
+// and tells the outcome. It returns ErrLoss if there is a loss, and nil where
+// there is nothing to compare with.
+func Check(w io.Writer, folder string, fresh *results.Run) error {
+	path := filepath.Join(folder, fresh.Machine.Slug(), results.File)
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		_, err := fmt.Fprintf(w, "gate: nothing to compare with: there is no %s; -keep %s writes it\n", path, folder)
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = f.Close() }()
+	kept, err := results.ReadText(f, path)
+	if err != nil {
+		return err
+	}
+	m := kept.Machine
+	if m.Cores != fresh.Machine.Cores || m.Counting != fresh.Machine.Counting {
+		_, err := fmt.Fprintf(w, "gate: nothing to compare with: %s is of %d cores and %s counting\n", path, m.Cores, m.Counting)
+		return err
+	}
+	losses, compared := Compare(fresh, kept)
+	for _, l := range losses {
+		_, _ = fmt.Fprintf(w, "gate: %s, %s, %s: %s, and before %s (%s)\n", l.Suite, l.Case, l.Rival,
+			report.Format(l.After, unit), report.Format(l.Before, unit), report.FormatRatio(l.After/l.Before))
+	}
+	_, err = fmt.Fprintf(w, "gate: %d of %d figures lost more than %.0f %% against %s (%s, %.10s)\n", len(losses), compared, 100*tolerated, path, m.Go, kept.Started)
+	if len(losses) > 0 {
+		return ErrLoss
+	}
+	return err
+}
