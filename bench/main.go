@@ -96,7 +96,8 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	}
 	_, _ = fmt.Fprintf(stdout, "\n%sreport: %s\n", report.Others(measured), absolute(written))
 	if o.gate != "" {
-		if err := gate.Check(stdout, o.gate, measured); err != nil {
+		again := func() (*results.Run, error) { return take(o, o.chosen(all), io.Discard, stderr) }
+		if err := gate.Check(stdout, o.gate, measured, again); err != nil {
 			_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
 			return 1
 		}
