@@ -37,7 +37,7 @@ func (c *Controller) guardOnce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	watcher, stop, err := watchReports(ctx, reports, c.store.name, jetstream.IgnoreDeletes())
+	watcher, stop, err := c.store.watchReports(ctx, reports, jetstream.IgnoreDeletes())
 	if err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (s *store) names(ctx context.Context) (names []string, err error) {
 	if err := s.open(ctx); err != nil {
 		return nil, err
 	}
-	watcher, stop, err := watchKeys(ctx, s.plans, "*", jetstream.IgnoreDeletes(), jetstream.MetaOnly())
+	watcher, stop, err := s.watchKeys(ctx, s.plans, "*", jetstream.IgnoreDeletes(), jetstream.MetaOnly())
 	if err != nil {
 		return nil, err
 	}

@@ -157,7 +157,7 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 	if err != nil {
 		return nil, err
 	}
-	watcher, stop, err := watchReports(ctx, reports, s.name, jetstream.IgnoreDeletes())
+	watcher, stop, err := s.watchReports(ctx, reports, jetstream.IgnoreDeletes())
 	if err != nil {
 		return nil, explained(ctx, err)
 	}
@@ -183,9 +183,9 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 	}
 }
 
-// watchReports watches the reports of a name. ctx does not end the making of the
+// watchReports watches the reports. ctx does not end the making of the
 // watcher, which takes a request: nats.go would leave a goroutine behind if it
 // ended while many reports are on their way.
-func watchReports(ctx context.Context, reports jetstream.KeyValue, name string, options ...jetstream.WatchOpt) (jetstream.KeyWatcher, func(), error) {
-	return watchKeys(context.WithoutCancel(ctx), reports, token(name)+".*", options...)
+func (s *store) watchReports(ctx context.Context, reports jetstream.KeyValue, options ...jetstream.WatchOpt) (jetstream.KeyWatcher, func(), error) {
+	return s.watchKeys(context.WithoutCancel(ctx), reports, token(s.name)+".*", options...)
 }

@@ -91,12 +91,12 @@ func (w *statusWatch) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	planWatcher, closePlans, err := watchKeys(ctx, w.store.plans, token(w.store.name))
+	planWatcher, closePlans, err := w.store.watchKeys(ctx, w.store.plans, token(w.store.name))
 	if err != nil {
 		return err
 	}
 	defer closePlans()
-	reportWatcher, closeReports, err := watchReports(ctx, reports, w.store.name)
+	reportWatcher, closeReports, err := w.store.watchReports(ctx, reports)
 	if err != nil {
 		return err
 	}
@@ -248,12 +248,12 @@ func (w *statusWatch) status() *Status {
 }
 
 // watchKeys returns a watcher that ends with stop, which leaves no goroutine.
-func watchKeys(parent context.Context, bucket jetstream.KeyValue, keys string, options ...jetstream.WatchOpt) (jetstream.KeyWatcher, func(), error) {
+func (s *store) watchKeys(parent context.Context, bucket jetstream.KeyValue, keys string, options ...jetstream.WatchOpt) (jetstream.KeyWatcher, func(), error) {
 	ctx, cancel := context.WithCancel(parent)
 	late := time.AfterFunc(requestTimeout, cancel) // only the making of the watcher may not take long
 	watcher, err := bucket.Watch(ctx, keys, options...)
 	if inTime := late.Stop(); !inTime && err == nil {
-		closeWatcher(watcher)
+		s.closeWatcher(watcher)
 		err = context.Canceled
 	}
 	if err != nil {
@@ -265,13 +265,24 @@ func watchKeys(parent context.Context, bucket jetstream.KeyValue, keys string, o
 	}
 	return watcher, func() {
 		defer cancel()
-		closeWatcher(watcher)
+		s.closeWatcher(watcher)
 	}, nil
 }
 
 // closeWatcher stops a watcher and waits for its goroutine, which may wait to send.
-// In the end it closes the channel, if the connection is not being drained.
-func closeWatcher(watcher jetstream.KeyWatcher) {
+// Without a connection it waits for nothing: nats.go tries for seconds to delete
+// the consumer.
+func (s *store) closeWatcher(watcher jetstream.KeyWatcher) {
+	if !s.conn.IsConnected() {
+		go stopWatcher(watcher)
+		return
+	}
+	stopWatcher(watcher)
+}
+
+// stopWatcher takes what the goroutine of a watcher still sends: in the end it
+// closes the channel, if the connection is not being drained.
+func stopWatcher(watcher jetstream.KeyWatcher) {
 	watcher.Stop() //nolint:errcheck // the connection may have gone
 	for end := time.After(requestTimeout); ; {
 		select {

@@ -161,6 +161,7 @@ func (r *replica) says(t testing.TB, want string) {
 // A replica whose token expires serves what it has, says why, and goes on with
 // another token.
 func TestAnExpiredTokenIsReportedAndRenewed(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	o := newOperator(t)
 	publisher := setUpFleet(t, dialWith(t, o.url, asDocumented(o.as(constant(o.token(time.Time{}))))))
 	publishText(t, publisher, "before")

@@ -158,6 +158,7 @@ func TestAStoreThatIsFullTakesNothingHalf(t *testing.T) {
 }
 
 func TestADiskThatIsFullTakesNothingHalf(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	disk := newDisk(t, "12m")
 	s, stop := startFull(t, disk.dir, server.RANDOM_PORT, 1<<30)
 	t.Cleanup(func() { stop() })

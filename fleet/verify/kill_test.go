@@ -78,6 +78,7 @@ func (p *process) kill() {
 // Publications go on while the server is killed again and again. What was
 // acknowledged stays, what is wanted is whole, and replicas only go forward.
 func TestAServerThatIsKilledLosesNothing(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	publications, every := 200, 8
 	if testing.Short() {
 		publications = 40

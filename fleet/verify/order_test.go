@@ -41,6 +41,7 @@ func TestManyPublicationsReachReplicasThatJoinLate(t *testing.T) {
 
 // A replica that is silent disappears from the reports.
 func TestASilentReplicaIsForgotten(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	m := newTeam(t, 1)
 	if err := fleet.Setup(t.Context(), m.dial(), fleet.SetupOptions{ReportTTL: 2 * time.Second}); err != nil {
 		t.Fatal(err)

@@ -13,6 +13,7 @@ import (
 )
 
 func TestAReplicaServesWhileTheServerIsDownAndFollowsIt(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	m := newTeam(t, 2)
 	for i := range 5 {
 		text := fmt.Sprintf("content %d", i)

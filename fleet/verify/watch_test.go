@@ -111,6 +111,7 @@ func TestWatchWaitsForAPlan(t *testing.T) {
 }
 
 func TestWatchForgetsReplicasThatAreSilent(t *testing.T) {
+	t.Parallel() // it waits most of its time
 	m := newTeam(t, 2)
 	if err := fleet.Setup(t.Context(), m.dial(), fleet.SetupOptions{ReportTTL: 3 * time.Second}); err != nil {
 		t.Fatal(err)
