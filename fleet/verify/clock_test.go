@@ -2,7 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -151,14 +150,7 @@ func TestAnEpochDependsOnNoClock(t *testing.T) {
 	epochs := map[uint64]bool{}
 	for i, off := range []time.Duration{0, 0, 0, -time.Hour, -time.Hour, time.Hour, -2 * time.Hour} {
 		if i > 0 {
-			m.host.stop()
-			if err := os.RemoveAll(m.host.dir); err != nil {
-				t.Fatal(err)
-			}
-			m.host.start()
-			if err := fleet.Setup(t.Context(), m.dial(), fleet.SetupOptions{}); err != nil {
-				t.Fatal(err)
-			}
+			m.lose(t)
 		}
 		clock.Set(func() time.Time { return now.Add(off) })
 		t.Cleanup(func() { clock.Set(nil) })

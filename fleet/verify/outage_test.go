@@ -2,7 +2,6 @@ package verify
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
@@ -61,14 +60,7 @@ func TestAStoreThatIsLostIsMadeAnew(t *testing.T) {
 		m.publish(t, fmt.Sprint(i))
 	}
 	m.await(t, "2", "2")
-	m.host.stop()
-	if err := os.RemoveAll(m.host.dir); err != nil {
-		t.Fatal(err)
-	}
-	m.host.start()
-	if err := fleet.Setup(t.Context(), m.dial(), fleet.SetupOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	m.lose(t)
 	eventually(t, "a replica says that nothing is published", func() bool {
 		err := m.replicas[0].Reload(t.Context())
 		return err != nil && strings.Contains(err.Error(), fleet.ErrNoPlan.Error())
