@@ -49,17 +49,14 @@ func (s *store) upload(ctx context.Context, content io.Reader) (u *uploaded, err
 		var chunk []byte
 		if len(window) < uploadWindow {
 			chunk = make([]byte, chunkSize)
-		} else { // a chunk may be sent again until it is stored
+		} else { // nats.go has a chunk until it is stored
 			if err := stored(ctx, window[0].ack); err != nil {
 				return u, err
 			}
 			chunk, window = window[0].chunk, window[1:]
 		}
-		n, err := io.ReadFull(content, chunk)
-		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			end = true
-		case err != nil:
+		n, err := fill(chunk, content)
+		if end = err == io.EOF; err != nil && !end { //nolint:errorlint // the end and nothing else
 			return u, err
 		}
 		if n == 0 {
@@ -67,7 +64,8 @@ func (s *store) upload(ctx context.Context, content io.Reader) (u *uploaded, err
 		}
 		sum.Write(chunk[:n])
 		u.count, u.size = u.count+1, u.size+int64(n)
-		ack, err := js.PublishAsync(chunkPrefix+u.chunks, chunk[:n], jetstream.WithExpectStream(contentStream))
+		// A chunk that is sent once more comes after those that followed it.
+		ack, err := js.PublishAsync(chunkPrefix+u.chunks, chunk[:n], jetstream.WithExpectStream(contentStream), jetstream.WithRetryAttempts(0))
 		if err != nil {
 			return u, err
 		}
@@ -80,6 +78,17 @@ func (s *store) upload(ctx context.Context, content io.Reader) (u *uploaded, err
 	}
 	u.digest = sum.Sum(nil)
 	return u, nil
+}
+
+// fill reads until chunk is full. It returns io.EOF only if content does: io.ReadFull
+// makes io.ErrUnexpectedEOF of that, which is how content ends that was cut off.
+func fill(chunk []byte, content io.Reader) (n int, err error) {
+	for n < len(chunk) && err == nil {
+		var more int
+		more, err = content.Read(chunk[n:])
+		n += more
+	}
+	return n, err
 }
 
 // sentChunk is a chunk that the server may not have stored yet.
