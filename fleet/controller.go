@@ -79,9 +79,6 @@ func (c *Controller) Canary(ctx context.Context, revision string, share float64,
 		ids = choose(replicas, revision, share)
 	}
 	return c.change(ctx, canaryChange, why, func(next *Plan, change *Change) error {
-		if next.Seq == 0 {
-			return fmt.Errorf("%w: publish first, so that the other replicas have something to run", ErrNoPlan)
-		}
 		if revision == next.Stable {
 			return fmt.Errorf("revision %q is stable already", revision)
 		}
@@ -225,7 +222,13 @@ func (c *Controller) change(ctx context.Context, what, why string, f func(*Plan,
 		if c.shown != nil && (next.Epoch != c.shown.Epoch || next.Seq != c.shown.Seq) {
 			return ErrConflict
 		}
-		return f(next, change)
+		if err := f(next, change); err != nil {
+			return err
+		}
+		if next.Stable == "" {
+			return fmt.Errorf("%w: publish first, so that every replica has something to run", ErrNoPlan)
+		}
+		return nil
 	})
 }
 

@@ -72,7 +72,7 @@ func (c *Controller) hold(ctx context.Context, r Report) error {
 	if !plan.failedCanary(r) || plan.Hold != "" {
 		return errNoHold
 	}
-	why := fmt.Sprintf("%s: %s", r.ID, r.Error)
+	why := bounded(fmt.Sprintf("%s: %s", r.ID, r.Error))
 	_, err = c.change(ctx, "hold", why, func(next *Plan, change *Change) error {
 		if !next.failedCanary(r) || next.Hold != "" {
 			return errNoHold

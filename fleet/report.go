@@ -65,7 +65,7 @@ func (s *Source) Observe(e reload.Event) {
 		r.Failed, r.Error = refusedIn(e.Err), shortError(e.Err)
 		var held *poolswap.HeldError
 		if errors.As(e.Err, &held) {
-			r.Held = held.Error()
+			r.Held = bounded(held.Error())
 		}
 	}
 	text, err := json.Marshal(r)
@@ -113,7 +113,19 @@ func shortError(err error) string {
 		text = fmt.Sprintf("%s: %v", failure.Stage, failure.Err)
 	}
 	line, _, _ := strings.Cut(text, "\n")
-	return line
+	return bounded(line)
+}
+
+// maxText is how many bytes of an error are reported: it can quote content, and a
+// message that the server does not take would hide the failure.
+const maxText = 1000
+
+// bounded returns how a text begins.
+func bounded(text string) string {
+	if len(text) <= maxText {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxText], "") + "…"
 }
 
 // Status is what a fleet is to run, and runs.

@@ -53,10 +53,26 @@ func Setup(ctx context.Context, conn *nats.Conn, options SetupOptions) error {
 	if err == nil {
 		_, err = js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: historyStream, Description: "changes of plans", Subjects: []string{historySubject + ".>"}, Replicas: replicas, DenyDelete: true})
 	}
+	if err == nil {
+		err = forbidRollup(ctx, js, reportsBucket)
+	}
 	if err != nil {
 		return fmt.Errorf("fleet: Setup: %w", err)
 	}
 	return nil
+}
+
+// forbidRollup makes the server refuse messages that replace others by a header,
+// which a bucket takes for Purge: one who may write one report could remove all.
+func forbidRollup(ctx context.Context, js jetstream.JetStream, bucket string) error {
+	stream, err := js.Stream(ctx, "KV_"+bucket)
+	if err != nil {
+		return err
+	}
+	config := stream.CachedInfo().Config
+	config.AllowRollup = false
+	_, err = js.UpdateStream(ctx, config)
+	return err
 }
 
 // store is what a fleet keeps on the server. It is opened when it is first used:
