@@ -24,6 +24,9 @@ func awaitReplicas(ctx context.Context, c *call, f *fleet.Controller, plan *flee
 			last = err
 			continue
 		}
+		if held := status.Plan.Hold; held != "" && plan.Hold == "" && status.Plan.Epoch == plan.Epoch && status.Plan.Seq == plan.Seq+1 {
+			return fmt.Errorf("fleetd: %s: the canary is on hold: %s", status.Name, held)
+		}
 		if status.Plan.Epoch != plan.Epoch || status.Plan.Seq != plan.Seq {
 			return fmt.Errorf("fleetd: %s: %w: %s has made plan %d", status.Name, fleet.ErrConflict, status.Plan.Change.By, status.Plan.Seq)
 		}

@@ -70,6 +70,7 @@ var commands = map[string]command{
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // the second signal ends a command that cannot stop reading a pipe
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 

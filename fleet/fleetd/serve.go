@@ -34,6 +34,14 @@ func serve(ctx context.Context, c *call) error {
 	if *keep < 0 {
 		return fmt.Errorf("fleetd: serve: -keep is %d, and must not be negative", *keep)
 	}
+	if err := os.MkdirAll(*dir, dirMode); err != nil {
+		return fmt.Errorf("fleetd: serve: %w", err)
+	}
+	unlock, err := lock(*dir)
+	if err != nil {
+		return fmt.Errorf("fleetd: serve: %w", err)
+	}
+	defer unlock()
 	s, users, err := start(*address, *dir, *cert, *key)
 	if err != nil {
 		return fmt.Errorf("fleetd: serve: %w", err)
