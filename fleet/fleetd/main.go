@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/poolswap/poolswap/fleet"
@@ -103,7 +104,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, errUsage):
 		return exitUsage
 	}
-	fmt.Fprintln(stderr, err)
+	for line := range strings.SplitSeq(err.Error(), "\n") { // errors quote what others wrote
+		fmt.Fprintln(stderr, plain(line))
+	}
 	if errors.Is(err, fleet.ErrConflict) {
 		return exitConflict
 	}

@@ -54,7 +54,7 @@ func names(ctx context.Context, c *call) error {
 	defer conn.Close()
 	all, err := fleet.Names(ctx, conn)
 	for _, name := range all {
-		fmt.Fprintln(c.stdout, name)
+		fmt.Fprintln(c.stdout, plain(name))
 	}
 	return err
 }
@@ -68,7 +68,7 @@ func status(ctx context.Context, c *call) error {
 		}
 		fmt.Fprintln(w, "REPLICA\tSTATE\tREVISION\tFOR\tREPORTED\tERROR")
 		for _, r := range s.Replicas {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s ago\t%s\n", r.ID, r.State(s.Plan), r.Revision, since(r.Since), since(r.At), r.Error)
+			printPlain(w, "%s\t%s\t%s\t%s\t%s ago\t%s\n", r.ID, r.State(s.Plan), r.Revision, since(r.Since), since(r.At), r.Error)
 		}
 	})
 }
@@ -88,7 +88,7 @@ func summary(p *fleet.Plan) string {
 	if p.Paused {
 		text += ", paused"
 	}
-	return text
+	return plain(text)
 }
 
 // since returns how long ago a time was, or nothing for the zero time.
@@ -103,7 +103,7 @@ func history(ctx context.Context, c *call) error {
 	return show(c, func(f *fleet.Controller) ([]fleet.Change, error) { return f.History(ctx) }, func(w *tabwriter.Writer, all []fleet.Change) {
 		fmt.Fprintln(w, "PLAN\tAT\tBY\tWHAT\tFROM\tTO\tREPLICAS\tWHY")
 		for _, h := range all {
-			fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Seq, h.At.UTC().Format(time.DateTime), h.By, h.What, h.From, h.To, strings.Join(h.Whom, " "), h.Why)
+			printPlain(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Seq, h.At.UTC().Format(time.DateTime), h.By, h.What, h.From, h.To, strings.Join(h.Whom, " "), h.Why)
 		}
 	})
 }
@@ -115,7 +115,7 @@ func stored(ctx context.Context, c *call) error {
 func printStored(w *tabwriter.Writer, all []fleet.Stored) {
 	fmt.Fprintln(w, "REVISION\tBYTES\tSTORED\tSHA-256")
 	for _, one := range all {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", cmp.Or(one.ID, "(not finished)"), one.Size, one.At.UTC().Format(time.DateTime), one.SHA256)
+		printPlain(w, "%s\t%d\t%s\t%s\n", cmp.Or(one.ID, "(not finished)"), one.Size, one.At.UTC().Format(time.DateTime), one.SHA256)
 	}
 }
 
