@@ -107,6 +107,14 @@ func (s *store) retain(ctx context.Context, keep int, minAge time.Duration) (gon
 			keep--
 			continue
 		}
+		// Who began a canary or rolled back meanwhile has seen that it is stored.
+		plan, _, err := s.plan(ctx)
+		if err != nil {
+			return gone, err
+		}
+		if slices.Contains(plan.named(), one.ID) {
+			continue
+		}
 		if err := s.deleteObject(ctx, one.Name, one.chunks); err != nil {
 			return gone, err
 		}
@@ -118,12 +126,7 @@ func (s *store) retain(ctx context.Context, keep int, minAge time.Duration) (gon
 // used returns the revisions that somebody wants, runs, or may be loading.
 func (s *store) used(ctx context.Context, since time.Time) (map[string]bool, error) {
 	used := map[string]bool{}
-	err := s.eachChange(ctx, func(c Change, stored time.Time) {
-		if stored.IsZero() || stored.After(since) {
-			used[c.From], used[c.To] = true, true
-		}
-	})
-	if err != nil {
+	if err := s.eachChange(ctx, (&wantedSince{since: since, used: used}).add); err != nil {
 		return nil, err
 	}
 	status, err := s.status(ctx)
@@ -138,6 +141,29 @@ func (s *store) used(ctx context.Context, since time.Time) (map[string]bool, err
 	}
 	delete(used, "") // an object that is no revision
 	return used, nil
+}
+
+// wantedSince collects which revisions were wanted after a time. A change names what
+// it begins, and not all that it ends: a publication ends a canary, too.
+type wantedSince struct {
+	since          time.Time
+	used           map[string]bool
+	stable, canary string // after the last change
+}
+
+// add takes the next change, and when it was stored, or zero for now.
+func (w *wantedSince) add(c Change, stored time.Time) {
+	if stored.IsZero() || stored.After(w.since) {
+		for _, id := range []string{w.stable, w.canary, c.From, c.To} {
+			w.used[id] = true
+		}
+	}
+	switch c.What {
+	case canaryChange:
+		w.canary = c.To
+	case "publish", "promote", "rollback", "restore":
+		w.stable, w.canary = c.To, ""
+	}
 }
 
 // Verify reads the content of every stored revision, and of those that the plan
