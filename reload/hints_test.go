@@ -107,3 +107,28 @@ func TestASuccessEndsWhatTheSourceAskedFor(t *testing.T) {
 		<-ended
 	})
 }
+
+// The first success ends that hints are rare.
+func TestAHintAfterTheFirstSuccessIsFollowedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		fake := new(reloadtest.Fake)
+		fake.Fail(errors.New("nothing there yet"))
+		r := reload.New(c, fake, load, reload.Options{Every: time.Hour, Logger: quiet})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(ctx) }()
+		time.Sleep(5 * time.Minute)
+		if n := r.Status().Failures; n < 7 {
+			t.Fatalf("%d failures are too few for a long rest", n)
+		}
+		for _, text := range []string{"one", "two", "three"} {
+			push(fake, "%s", text)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			is(t, c, text)
+		}
+		cancel()
+		<-ended
+	})
+}

@@ -249,9 +249,17 @@ func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{
 			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
 			sleep(ctx, r.options.Every)
 		}
-		// A hint that leads to nothing but failures leads there more and more
-		// rarely.
-		sleep(ctx, min(r.options.Every, minHint<<min(r.Status().Failures, 20)))
+		r.restFromHints(ctx)
+	}
+}
+
+// restFromHints waits before the next hint: a hint that leads to nothing but
+// failures leads there more and more rarely. The first success ends that.
+func (r *Reloader) restFromHints(ctx context.Context) {
+	for begun := time.Now(); ctx.Err() == nil; sleep(ctx, min(minHint, r.options.Every)) {
+		if time.Since(begun) >= min(r.options.Every, minHint<<min(r.Status().Failures, 20)) {
+			return
+		}
 	}
 }
 
