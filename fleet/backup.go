@@ -158,7 +158,13 @@ func (c *Controller) Restore(ctx context.Context, r io.Reader, why string) (*Pla
 	})
 }
 
-var errRestored = fmt.Errorf("%w: a backup is for a name without a plan", ErrConflict)
+var errRestored error = restoredError{}
+
+type restoredError struct{}
+
+func (restoredError) Error() string { return "the name has a plan, and a backup is for one without" }
+
+func (restoredError) Is(target error) bool { return target == ErrConflict }
 
 // restore stores everything but the plan.
 func (s *store) restore(ctx context.Context, archive *tar.Reader) (*backup, error) {

@@ -39,10 +39,17 @@ func (c *Controller) At(epoch, seq uint64) *Controller {
 	return &Controller{store: store{conn: c.store.conn, name: c.store.name}, by: c.by, shown: &Plan{Epoch: epoch, Seq: seq}}
 }
 
-// Status returns the plan and the reports of the replicas.
+// Status returns the plan and the reports of the replicas. Where nothing was
+// published yet it returns ErrNoPlan, and those reports with a nil Plan.
 func (c *Controller) Status(ctx context.Context) (*Status, error) {
 	status, err := c.store.status(ctx)
 	return status, c.store.named(err)
+}
+
+// Plan returns the plan.
+func (c *Controller) Plan(ctx context.Context) (*Plan, error) {
+	plan, _, err := c.store.plan(ctx)
+	return plan, c.store.named(err)
 }
 
 // History returns the changes of the plan, the oldest first.
@@ -137,7 +144,8 @@ func (c *Controller) Promote(ctx context.Context, why string) (*Plan, error) {
 
 // Rollback makes a stored revision stable, and ends a canary. With revision ""
 // it ends the canary if there is one, and otherwise goes back to what was stable
-// before.
+// before. It does so once: what was rolled back from does not come back unless it
+// is named.
 func (c *Controller) Rollback(ctx context.Context, revision, why string) (*Plan, error) {
 	var r Revision
 	if revision != "" {
@@ -156,10 +164,14 @@ func (c *Controller) Rollback(ctx context.Context, revision, why string) (*Plan,
 		case next.Previous != "":
 			to = next.Revisions[next.Previous]
 		default:
-			return errors.New("nothing was stable before")
+			return errors.New("nothing was stable before, or it was rolled back from: name a revision")
 		}
+		endsCanary := to.ID == next.Stable
 		change.To = to.ID
 		next.release(to)
+		if !endsCanary {
+			next.Previous = ""
+		}
 		return nil
 	})
 }

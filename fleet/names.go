@@ -117,7 +117,7 @@ func checkName(what, name string) error {
 
 // ErrConflict is returned by a change of a plan that another change has overtaken.
 // The plan is what the other one made it: look at it before you try again.
-var ErrConflict = errors.New("fleet: the plan was changed meanwhile")
+var ErrConflict = errors.New("the plan was changed meanwhile")
 
 // ErrNoPlan is returned where nothing was published under a name yet.
-var ErrNoPlan = errors.New("fleet: nothing was published under this name")
+var ErrNoPlan = errors.New("nothing was published under this name")

@@ -91,8 +91,12 @@ func refusedIn(err error) string {
 
 // Leave says that the replica ends, so that it is no longer listed, nor chosen for
 // a canary. Call it after Reloader.Run has returned and before the connection is
-// closed. A replica that cannot is forgotten after SetupOptions.ReportTTL.
+// closed. It waits 2 s at most, and without a connection not at all. A replica that
+// cannot is forgotten after SetupOptions.ReportTTL.
 func (s *Source) Leave() error {
+	if !s.store.conn.IsConnected() {
+		return s.store.named(s.store.notConnected())
+	}
 	message := nats.NewMsg("$KV." + reportsBucket + "." + reportKey(s.store.name, s.options.ID))
 	message.Header.Set("KV-Operation", "DEL") // ADR-8 of NATS
 	err := s.store.conn.PublishMsg(message)
@@ -137,12 +141,15 @@ type Status struct {
 
 // status returns the plan and the reports that there are.
 func (s *store) status(ctx context.Context) (*Status, error) {
-	plan, _, err := s.plan(ctx)
+	plan, _, noPlan := s.plan(ctx)
+	if noPlan != nil && !errors.Is(noPlan, ErrNoPlan) {
+		return nil, noPlan
+	}
+	replicas, err := s.replicas(ctx)
 	if err != nil {
 		return nil, err
 	}
-	replicas, err := s.replicas(ctx)
-	return &Status{s.name, plan, replicas}, err
+	return &Status{s.name, plan, replicas}, noPlan
 }
 
 func (s *store) openReports(ctx context.Context) (jetstream.KeyValue, error) {

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -21,6 +22,9 @@ type uploaded struct {
 	digest []byte // SHA-256
 }
 
+// storeTimeout bounds how long the server may take to store a chunk.
+const storeTimeout = 10 * time.Second
+
 // uploadWindow is how many chunks the server may not have stored yet.
 const uploadWindow = 64
 
@@ -32,7 +36,7 @@ const metadataKey = "poolswap-revision"
 // ObjectStore.Put sends up to 4,000 chunks ahead, and a server with a slow disk
 // refuses what it cannot queue; and it makes a chunk of each Read, however short.
 func (s *store) upload(ctx context.Context, content io.Reader) (u *uploaded, err error) {
-	js, err := jetstream.New(s.conn, jetstream.WithPublishAsyncMaxPending(2*uploadWindow), jetstream.WithPublishAsyncTimeout(stallTimeout))
+	js, err := jetstream.New(s.conn, jetstream.WithPublishAsyncMaxPending(2*uploadWindow), jetstream.WithPublishAsyncTimeout(storeTimeout))
 	if err != nil {
 		return nil, err
 	}

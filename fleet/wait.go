@@ -88,7 +88,18 @@ func (s *Source) isNews(value []byte, have string) bool {
 	if latest != nil && plan.Epoch == latest.Epoch && plan.Seq <= latest.Seq {
 		return false
 	}
-	return latest == nil || plan.Epoch != latest.Epoch || !plan.Paused && plan.Wanted(s.options.ID).ID != have
+	if latest == nil || plan.Epoch != latest.Epoch || s.failing() {
+		return true
+	}
+	return !plan.Paused && plan.Wanted(s.options.ID).ID != have
+}
+
+// failing reports whether the last attempt failed: another plan may want what the
+// replica runs, and the report must say so.
+func (s *Source) failing() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.report.Error != ""
 }
 
 func (s *Source) openWatch(ctx context.Context) error {

@@ -33,28 +33,41 @@ func awaitReplicas(ctx context.Context, c *call, f *fleet.Controller, plan *flee
 		waiting, refused := progress(status)
 		switch {
 		case refused != nil:
-			return fmt.Errorf("fleetd: %s: %s has refused it: %s", status.Name, refused.ID, refused.Error)
-		case len(waiting) == 0:
+			return fmt.Errorf("fleetd: %s: %s has refused it: %s", status.Name, plain(refused.ID), plain(refused.Error))
+		case len(waiting) > 0 && status.Plan.Paused && status.Plan.Change.What != "pause":
+			return fmt.Errorf("fleetd: %s: it is paused: these stay with what they run: %s", status.Name, plain(strings.Join(waiting, " ")))
+		case len(status.Replicas) == 0:
+			last = fmt.Errorf("fleetd: %s: no replica reports", status.Name)
+		case len(waiting) == 0 || status.Plan.Change.What == "pause":
 			fmt.Fprintf(c.stdout, "%d replicas run what the plan wants\n", len(status.Replicas))
 			return nil
+		default:
+			last = fmt.Errorf("fleetd: %s: after %v these do not run it: %s", status.Name, long, plain(strings.Join(waiting, " ")))
 		}
-		last = fmt.Errorf("fleetd: %s: after %v these do not run it yet: %s", status.Name, long, strings.Join(waiting, " "))
 	}
 	return last
 }
 
 // progress returns the replicas that do not run what they should, and one of them
-// that has refused it, if there is any.
+// that has refused it, if there is any. Those that the change was for should
+// report, too.
 func progress(status *fleet.Status) (waiting []string, refused *fleet.Report) {
+	reports := map[string]bool{}
 	for i := range status.Replicas {
 		r := &status.Replicas[i]
+		reports[r.ID] = true
 		want := status.Plan.Wanted(r.ID).ID
-		if r.Revision == want || status.Plan.Paused && r.Revision != "" {
+		if r.Revision == want {
 			continue
 		}
 		waiting = append(waiting, r.ID)
 		if r.Failed == want {
 			refused = r
+		}
+	}
+	for _, id := range status.Plan.Change.Whom {
+		if !reports[id] {
+			waiting = append(waiting, id+" (which does not report)")
 		}
 	}
 	return waiting, refused

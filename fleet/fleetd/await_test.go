@@ -23,7 +23,6 @@ func (in *instance) waitForReplicas() {
 	for _, args := range [][]string{
 		{"publish", "table", in.file("three")},
 		{"pause", "table"},
-		{"publish", "table", in.file("four")},
 		{"resume", "table"},
 		{"rollback", "table"},
 	} {
@@ -35,31 +34,37 @@ func (in *instance) waitForReplicas() {
 		in.t.Errorf("a publication that is refused says %q", says)
 	}
 	in.as("publisher", 0, "rollback", "table", "-wait", "1m")
+
+	in.as("publisher", 0, "pause", "table")
+	if _, says := in.as("publisher", exitFailed, "publish", "table", in.file("four"), "-wait", "1m"); !strings.Contains(says, "it is paused") {
+		in.t.Errorf("a publication in a pause says %q", says)
+	}
+	in.as("publisher", 0, "resume", "table", "-wait", "1m")
+	out, _ := in.as("publisher", 0, "store", "table", in.file("five"))
+	if _, says := in.as("publisher", exitFailed, "canary", "table", strings.TrimSpace(out), "nobody", "-wait", "1s"); !strings.Contains(says, "nobody (which does not report)") {
+		in.t.Errorf("a canary on no replica says %q", says)
+	}
+	in.as("publisher", 0, "rollback", "table", "-wait", "1m")
 }
 
 func TestProgressKnowsWhoIsToRunWhat(t *testing.T) {
 	plan := &fleet.Plan{Stable: "new", Pins: map[string]string{"pinned": "old"}, Revisions: map[string]fleet.Revision{"new": {ID: "new"}, "old": {ID: "old"}}}
 	for _, test := range []struct {
 		report  fleet.Report
-		paused  bool
 		waiting bool
 		refused bool
 	}{
-		{fleet.Report{ID: "a", Revision: "new"}, false, false, false},
-		{fleet.Report{ID: "a", Revision: "new", Error: "no connection"}, false, false, false},
-		{fleet.Report{ID: "a", Revision: "old"}, false, true, false},
-		{fleet.Report{ID: "a", Revision: "old", Failed: "older"}, false, true, false},
-		{fleet.Report{ID: "a", Revision: "old", Failed: "new"}, false, true, true},
-		{fleet.Report{ID: "a", Revision: "old"}, true, false, false},
-		{fleet.Report{ID: "a"}, true, true, false},
-		{fleet.Report{ID: "pinned", Revision: "old"}, false, false, false},
-		{fleet.Report{ID: "pinned", Revision: "new"}, false, true, false},
+		{fleet.Report{ID: "a", Revision: "new"}, false, false},
+		{fleet.Report{ID: "a", Revision: "new", Error: "no connection"}, false, false},
+		{fleet.Report{ID: "a", Revision: "old"}, true, false},
+		{fleet.Report{ID: "a", Revision: "old", Failed: "older"}, true, false},
+		{fleet.Report{ID: "a", Revision: "old", Failed: "new"}, true, true},
+		{fleet.Report{ID: "pinned", Revision: "old"}, false, false},
+		{fleet.Report{ID: "pinned", Revision: "new"}, true, false},
 	} {
-		p := *plan
-		p.Paused = test.paused
-		waiting, refused := progress(&fleet.Status{Plan: &p, Replicas: []fleet.Report{{ID: "other", Revision: "new"}, test.report}})
+		waiting, refused := progress(&fleet.Status{Plan: plan, Replicas: []fleet.Report{{ID: "other", Revision: "new"}, test.report}})
 		if len(waiting) == 1 != test.waiting || (refused != nil) != test.refused {
-			t.Errorf("%+v, paused %t: %q wait, refused %+v", test.report, test.paused, waiting, refused)
+			t.Errorf("%+v: %q wait, refused %+v", test.report, waiting, refused)
 		}
 	}
 }

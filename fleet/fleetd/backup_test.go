@@ -29,7 +29,7 @@ func (in *instance) backUpAndRestore(name string) {
 	if out, _ := second.as("publisher", 0, "history", name); !strings.Contains(out, "a new machine") || !strings.Contains(out, "too slow") {
 		in.t.Errorf("the history is\n%s", out)
 	}
-	if _, says := second.as("publisher", exitConflict, "restore", name, file); !strings.Contains(says, "a backup is for a name without a plan") {
+	if _, says := second.as("publisher", exitConflict, "restore", name, file); !strings.Contains(says, "the name has a plan, and a backup is for one without") {
 		in.t.Errorf("a second restore says %q", says)
 	}
 }

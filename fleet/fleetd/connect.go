@@ -1,8 +1,6 @@
 package main
 
 import (
-	"crypto/ed25519"
-	"encoding/base64"
 	"errors"
 	"flag"
 	"fmt"
@@ -114,21 +112,4 @@ func (c *client) controller(name string) (*fleet.Controller, *nats.Conn, error) 
 		return nil, nil, err
 	}
 	return controller, conn, nil
-}
-
-// signingKey returns the key in a file: an Ed25519 private key of 64 bytes, or its
-// seed of 32, in base64.
-func signingKey(name string) (ed25519.PrivateKey, error) {
-	text, err := secretOf(name)
-	if err != nil {
-		return nil, fmt.Errorf("fleetd: -key: %w", err)
-	}
-	key, err := base64.StdEncoding.DecodeString(text)
-	switch {
-	case err == nil && len(key) == ed25519.PrivateKeySize:
-		return key, nil
-	case err == nil && len(key) == ed25519.SeedSize:
-		return ed25519.NewKeyFromSeed(key), nil
-	}
-	return nil, fmt.Errorf("fleetd: -key: %s holds no Ed25519 private key in base64", name)
 }

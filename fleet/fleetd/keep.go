@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"flag"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -14,6 +16,14 @@ const (
 	namesEvery  = 5 * time.Second // how soon a name that is new has a keeper
 	retainEvery = time.Hour
 )
+
+func keepFlag(flags *flag.FlagSet) *int {
+	return flags.Int("keep", 10, "how `many` revisions of a name to keep beside those in use and of the last day; 0 keeps all")
+}
+
+func errKeep(keep int) error {
+	return fmt.Errorf("fleetd: -keep is %d, and must not be negative", keep)
+}
 
 // keeper does for every name what nobody should have to remember: it puts canaries
 // on hold that fail, and deletes old content.

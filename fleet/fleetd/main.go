@@ -46,6 +46,8 @@ type call struct {
 
 var commands = map[string]command{
 	"serve":    {"", "run a server", serve},
+	"setup":    {"", "prepare a server that is not of fleetd", setup},
+	"keep":     {"", "guard canaries and delete old content of a fleet that is elsewhere", keepElsewhere},
 	"key":      {"FILE", "make a key that signs, and print the public one for replicas", newKey},
 	"names":    {"", "list the names under which something was published", names},
 	"page":     {"", "serve the page of a fleet that is elsewhere", servePage},

@@ -304,7 +304,7 @@ func TestWrongUsageIsTold(t *testing.T) {
 		{[]string{"status", "-h"}, 0, "usage: fleetd status [flags] NAME\nshow what replicas are to run, and run\n"},
 		{[]string{"publish", "table", name}, exitFailed, "fleetd: open " + name + ": no such file"},
 		{[]string{"publish", "table", os.Args[0], "-key", name}, exitFailed, "fleetd: -key: open "},
-		{[]string{"publish", "table", os.Args[0], "-key", os.Args[0]}, exitFailed, "holds no Ed25519 private key in base64"},
+		{[]string{"publish", "table", os.Args[0], "-key", os.Args[0]}, exitFailed, "holds no Ed25519 private key as `fleetd key` makes it"},
 		{[]string{"status", "table", "-user", "a"}, exitFailed, "fleetd: -password-file: it is missing"},
 		{[]string{"status", "table", "-server", "nats://127.0.0.1:1"}, exitFailed, "fleetd: nats://127.0.0.1:1: "},
 		{[]string{"serve", "-addr", "nonsense"}, exitFailed, "fleetd: serve: address nonsense: missing port"},

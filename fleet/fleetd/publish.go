@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 
@@ -36,6 +37,27 @@ func storeFile(ctx context.Context, c *call) error {
 	})
 }
 
+// refuseUnsigned returns an error if the stable revision is signed: replicas with
+// keys would refuse one that is not.
+func refuseUnsigned(conn *nats.Conn, name string) error {
+	f, err := fleet.NewController(conn, name, "fleetd")
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	defer cancel()
+	plan, err := f.Plan(ctx)
+	switch {
+	case errors.Is(err, fleet.ErrNoPlan):
+		return nil
+	case err != nil:
+		return err
+	case len(plan.Revisions[plan.Stable].Signature) > 0:
+		return fmt.Errorf("fleetd: %s: the stable revision is signed: give -key, or -unsigned if no replica has keys", name)
+	}
+	return nil
+}
+
 func (c *call) printRevision(r fleet.Revision) {
 	if r.ID != "" {
 		fmt.Fprintln(c.stdout, r.ID)
@@ -43,7 +65,8 @@ func (c *call) printRevision(r fleet.Revision) {
 }
 
 func upload(c *call, client *client, send func(conn *nats.Conn, p *fleet.Publisher, name string, file *os.File) error) error {
-	key := c.flags.String("key", "", "`file` with an Ed25519 private key in base64, which signs the revision")
+	key := c.flags.String("key", "", "`file` with the key that signs the revision, as the command key makes it")
+	unsigned := c.flags.Bool("unsigned", false, "sign nothing, although the stable revision is signed")
 	args, err := c.parse(2, 2)
 	if err != nil {
 		return err
@@ -51,19 +74,26 @@ func upload(c *call, client *client, send func(conn *nats.Conn, p *fleet.Publish
 	options := fleet.PublisherOptions{By: client.author()}
 	if *key != "" {
 		if options.Key, err = signingKey(*key); err != nil {
-			return err
+			return fmt.Errorf("fleetd: -key: %w", err)
 		}
 	}
-	file, err := os.Open(args[1])
-	if err != nil {
-		return fmt.Errorf("fleetd: %w", err)
+	file := os.Stdin
+	if args[1] != "-" {
+		if file, err = os.Open(args[1]); err != nil {
+			return fmt.Errorf("fleetd: %w", err)
+		}
+		defer file.Close()
 	}
-	defer file.Close()
 	conn, err := client.connect()
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
+	if options.Key == nil && !*unsigned {
+		if err := refuseUnsigned(conn, args[0]); err != nil {
+			return err
+		}
+	}
 	p, err := fleet.NewPublisher(conn, args[0], options)
 	if err != nil {
 		return err

@@ -26,13 +26,13 @@ func serve(ctx context.Context, c *call) error {
 	dir := c.flags.String("dir", "fleet.data", "`directory` for content, plans, history and the passwords of users")
 	cert := c.flags.String("tls-cert", "", "`file` with the certificate of the server")
 	key := c.flags.String("tls-key", "", "`file` with its key")
-	keep := c.flags.Int("keep", 10, "how `many` revisions of a name to keep beside those in use and of today; 0 keeps all")
+	keep := keepFlag(c.flags)
 	page := newPageFlags(c.flags)
 	if _, err := c.parse(0, 0); err != nil {
 		return err
 	}
 	if *keep < 0 {
-		return fmt.Errorf("fleetd: serve: -keep is %d, and must not be negative", *keep)
+		return errKeep(*keep)
 	}
 	if err := os.MkdirAll(*dir, dirMode); err != nil {
 		return fmt.Errorf("fleetd: serve: %w", err)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,8 +61,19 @@ func names(ctx context.Context, c *call) error {
 }
 
 func status(ctx context.Context, c *call) error {
-	return show(c, func(f *fleet.Controller) (*fleet.Status, error) { return f.Status(ctx) }, func(w *tabwriter.Writer, s *fleet.Status) {
-		fmt.Fprintln(w, summary(s.Plan))
+	return show(c, func(f *fleet.Controller) (*fleet.Status, error) {
+		s, err := f.Status(ctx)
+		if errors.Is(err, fleet.ErrNoPlan) && len(s.Replicas) > 0 {
+			err = nil // those that wait for a publication
+		}
+		return s, err
+	}, func(w *tabwriter.Writer, s *fleet.Status) {
+		if s.Plan == nil {
+			s.Plan = new(fleet.Plan)
+			fmt.Fprintln(w, "Nothing was published under this name.")
+		} else {
+			fmt.Fprintln(w, summary(s.Plan))
+		}
 		if len(s.Replicas) == 0 {
 			fmt.Fprintln(w, "No replica reports.")
 			return
