@@ -93,8 +93,12 @@ func (b *backup) check(name string) error {
 		return errors.New("the backup has no plan")
 	}
 	for _, id := range b.Plan.named() {
-		if !slices.ContainsFunc(b.Revisions, func(r Revision) bool { return r.ID == id }) {
+		at := slices.IndexFunc(b.Revisions, func(r Revision) bool { return r.ID == id })
+		if at < 0 {
 			return fmt.Errorf("the plan names revision %q, whose content is missing", id)
+		}
+		if r := b.Plan.Revisions[id]; r.ID != id || r.SHA256 != b.Revisions[at].SHA256 || r.Size != b.Revisions[at].Size {
+			return fmt.Errorf("the plan names revision %q and does not describe its content", id)
 		}
 	}
 	for _, r := range b.Revisions {
