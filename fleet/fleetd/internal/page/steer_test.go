@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -73,6 +74,42 @@ func TestAnActionOnAnOldPlanIsAConflict(t *testing.T) {
 	}
 	if a := alice.steers("asn", s.plan("asn"), "resume", nil); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("the plan as it is: %d, %s", a.StatusCode, a.text)
+	}
+}
+
+// Each form is for the plan that its page showed.
+func TestEachActionIsForOnePlan(t *testing.T) {
+	s := newSite(t, nil)
+	one := s.publish("asn", "one")
+	two := s.publish("asn", "two")
+	v := s.member("alice")
+	steer := func(action string, more url.Values) {
+		t.Helper()
+		if a := v.steers("asn", s.plan("asn"), action, more); a.StatusCode != http.StatusSeeOther {
+			t.Fatalf("%s: %d, %s", action, a.StatusCode, a.text)
+		}
+	}
+	steer("pin", url.Values{"id": {"b"}, "revision": {one}})
+	steer("canary", url.Values{"revision": {one}, "how": {"ids"}, "id": {"a"}})
+	s.report("asn", "a", one)
+	old := s.plan("asn")
+	refused := func(action string, more url.Values) {
+		t.Helper()
+		if a := v.steers("asn", old, action, more); a.StatusCode != http.StatusConflict {
+			t.Errorf("%s is answered with %d", action, a.StatusCode)
+		}
+	}
+	steer("pause", nil)
+	refused("resume", nil)
+	refused("promote", nil)
+	refused("canary", url.Values{"revision": {one}, "how": {"share"}, "percent": {"50"}})
+	refused("rollback", url.Values{"revision": {""}})
+	refused("pin", url.Values{"id": {"a"}, "revision": {two}})
+	refused("unpin", url.Values{"id": {"b"}})
+	steer("resume", nil)
+	refused("pause", nil)
+	if p := s.plan("asn"); p.Seq != old.Seq+2 {
+		t.Errorf("the plan is %+v", p)
 	}
 }
 
@@ -152,5 +189,47 @@ func TestThePageSaysHowTheFleetIs(t *testing.T) {
 	says("stale", "A canary is being tried. 2 of 2 replicas run what they should.")
 	if a := v.get("/"); !strings.Contains(a.text, "A canary is being tried.") {
 		t.Error("the list of names does not say it")
+	}
+	c, err := fleet.NewController(s.conn, "asn", "guard")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- c.Guard(ctx) }()
+	if a := v.get("/fleet?name=asn"); !strings.Contains(a.text, `data-do="promote"`) {
+		t.Error("the canary cannot be promoted")
+	}
+	s.send("asn", "b", `{"id":"b","failed":"`+one+`","error":"a bad row"}`)
+	eventually(t, "the canary is on hold", func() bool { return s.plan("asn").Hold != "" })
+	cancel()
+	<-ended
+	says("failing", "The canary is on hold: a replica could not load it.")
+	if a := v.get("/fleet?name=asn"); strings.Contains(a.text, `data-do="promote"`) {
+		t.Error("a canary on hold has the form that promotes it")
+	}
+}
+
+// Of more than a page has room for, it shows what people look for.
+func TestThePageShowsTroubleAndNewsFirst(t *testing.T) {
+	s := newSite(t, nil)
+	one := s.publish("asn", "one")
+	for i := range 220 {
+		s.report("asn", fmt.Sprintf("replica-%03d", i), one)
+	}
+	s.send("asn", "z", `{"id":"z","error":"a bad row"}`)
+	v := s.member("alice")
+	for i := range 26 {
+		v.steers("asn", s.plan("asn"), "pause", url.Values{"why": {fmt.Sprintf("pause %d.", i)}})
+		v.steers("asn", s.plan("asn"), "resume", url.Values{"why": {fmt.Sprintf("resumption %d.", i)}})
+	}
+	text := v.get("/fleet?name=asn").text
+	for want, there := range map[string]bool{
+		"a bad row": true, "21 more are not shown.": true, "<tr><td>replica-000<": true, "<tr><td>replica-219<": false,
+		"resumption 25.": true, "pause 0.": false, "because": false, "3 older changes are not shown.": true,
+	} {
+		if strings.Contains(text, want) != there {
+			t.Errorf("the page has %q: %t", want, !there)
+		}
 	}
 }

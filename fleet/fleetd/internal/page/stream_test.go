@@ -3,6 +3,7 @@ package page_test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -173,4 +174,32 @@ func TestAPageNeedsAConnectionAndAPassword(t *testing.T) {
 	if _, err := page.New(page.Options{Conn: natsConn(t)}); err == nil {
 		t.Error("no password, no error")
 	}
+}
+
+// A status that is new comes with the history and what is stored of its plan.
+func TestAStreamHasTheRecordOfItsPlan(t *testing.T) {
+	s := newSite(t, nil)
+	one := s.publish("asn", "one")
+	v := s.member("alice")
+	stream := v.stream("asn")
+	stream.until("Replicas are to run <code>" + one)
+	for i, action := range []string{"pause", "resume", "pause"} {
+		v.steers("asn", s.plan("asn"), action, nil)
+		parts := stream.until(fmt.Sprintf("Plan %d: alice", i+2))
+		if want := fmt.Sprintf(`data-name="plan">%d<`, i+2); !strings.Contains(parts["record"], want) {
+			t.Errorf("the record of plan %d is %s", i+2, parts["record"])
+		}
+	}
+}
+
+// What no one looks at is not watched.
+func TestAFeedWithoutReadersEnds(t *testing.T) {
+	s := newSite(t, nil)
+	one := s.publish("asn", "one")
+	v := s.member("alice")
+	before := s.conn.NumSubscriptions()
+	stream := v.stream("asn")
+	stream.until(one)
+	stream.body.Close()
+	eventually(t, "there is no subscription more than before", func() bool { return s.conn.NumSubscriptions() <= before+1 }) // one for answers to requests
 }

@@ -100,7 +100,12 @@ func (s *site) publish(name, text string) string {
 // report makes a replica report that it runs a revision.
 func (s *site) report(name, id, revision string) {
 	s.t.Helper()
-	text := `{"id":` + strconv.Quote(id) + `,"at":"2026-01-02T03:04:05Z","revision":` + strconv.Quote(revision) + `}`
+	s.send(name, id, `{"id":`+strconv.Quote(id)+`,"at":"2026-01-02T03:04:05Z","revision":`+strconv.Quote(revision)+`}`)
+}
+
+// send sends a report of a replica.
+func (s *site) send(name, id, text string) {
+	s.t.Helper()
 	if err := s.conn.Publish("$KV.poolswap-reports."+name+"."+id, []byte(text)); err != nil {
 		s.t.Fatal(err)
 	}
