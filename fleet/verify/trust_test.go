@@ -71,6 +71,7 @@ func TestAReplicaLoadsWhatIsSignedForItsNameAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, other, _ := ed25519.GenerateKey(nil)
+	former, _, _ := ed25519.GenerateKey(nil)
 	signed := func(name string, key ed25519.PrivateKey) *fleet.Publisher {
 		p, err := fleet.NewPublisher(m.dial(), name, fleet.PublisherOptions{By: "alice", Key: key})
 		if err != nil {
@@ -83,7 +84,7 @@ func TestAReplicaLoadsWhatIsSignedForItsNameAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newReplica(t, m.dial(), "r", fleet.SourceOptions{Keys: []ed25519.PublicKey{public}})
+	r := newReplica(t, m.dial(), "r", fleet.SourceOptions{Keys: []ed25519.PublicKey{former, public}})
 	if err := r.Reload(t.Context()); err != nil || r.text() != "signed" {
 		t.Fatal(err, r.text())
 	}

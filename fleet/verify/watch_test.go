@@ -246,3 +246,21 @@ func TestAReportThatCannotBeReadIsLeftOut(t *testing.T) {
 	}
 	watch(t, m.Controller).until("both run it", watchAllRun(2, one.ID))
 }
+
+// A watcher that was reset replays: an old plan or report is no news.
+func TestWatchGoesToNoOldPlan(t *testing.T) {
+	m := newTeam(t, 0)
+	m.publish(t, "one")
+	last := m.publish(t, "two")
+	w := watch(t, m.Controller)
+	w.until("it begins", func(s *fleet.Status) bool { return s.Plan.Seq == 2 })
+	conn := m.dial()
+	tamper(t, conn, func(p *fleet.Plan) { p.Seq, p.Stable = 1, p.Previous })
+	for i := range 3 {
+		id := fmt.Sprint(i)
+		putReport(t, conn, "table."+id, `{"id":"`+id+`"}`)
+		if s := w.until("the report is there", func(s *fleet.Status) bool { return len(s.Replicas) == i+1 }); s.Plan.Stable != last.ID {
+			t.Errorf("the plan is %+v", s.Plan)
+		}
+	}
+}
