@@ -158,6 +158,23 @@ func TestADamagedBackupIsRefused(t *testing.T) {
 	}
 }
 
+func TestABackupWithOtherContentIsRefused(t *testing.T) {
+	m := newTeam(t, 0)
+	m.publish(t, "one")
+	archive := m.saved(t)
+	m.lose(t)
+	at := bytes.LastIndex(archive, []byte("one"))
+	damaged := bytes.Clone(archive)
+	damaged[at] ^= 0x15
+	if _, err := m.Restore(t.Context(), bytes.NewReader(damaged), ""); err == nil || !strings.Contains(err.Error(), "the content has another SHA-256") {
+		t.Errorf("Restore returned %v", err)
+	}
+	changed(t)(m.Restore(t.Context(), bytes.NewReader(archive), ""))
+	if checked, err := m.Verify(t.Context()); err != nil || checked != 1 {
+		t.Errorf("Verify checked %d and returned %v", checked, err)
+	}
+}
+
 func TestWhatIsNoBackupOfTheNameIsRefused(t *testing.T) {
 	m := newTeam(t, 0)
 	if err := m.Backup(t.Context(), new(bytes.Buffer)); !errors.Is(err, fleet.ErrNoPlan) {

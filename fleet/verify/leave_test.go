@@ -159,3 +159,20 @@ func TestAReplicaHearsOfAPlanAfterAReconnection(t *testing.T) {
 		t.Errorf("a connection ends Wait with %v", err)
 	}
 }
+
+// What a Cache has kept is good for the same keys in another order.
+func TestTheOrderOfKeysDoesNotMatter(t *testing.T) {
+	conn := newHost(t).dial()
+	text := func(keys ...ed25519.PublicKey) string {
+		source, err := fleet.NewSource(conn, "table", fleet.SourceOptions{ID: "r", Keys: keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return source.String()
+	}
+	one, _, _ := ed25519.GenerateKey(nil)
+	two, _, _ := ed25519.GenerateKey(nil)
+	if text(one, two) != text(two, one) || text(one) == text(one, two) || text(one) == text(two) {
+		t.Errorf("%q, %q, %q, %q", text(one, two), text(two, one), text(one), text(two))
+	}
+}
