@@ -208,7 +208,7 @@ func (s *store) restore(ctx context.Context, archive *tar.Reader) (*backup, erro
 
 // restoreContent stores the content of a revision, if it is not there yet.
 func (s *store) restoreContent(ctx context.Context, r Revision, content io.Reader) error {
-	there, err := s.revision(ctx, r.ID)
+	there, err := s.claim(ctx, r.ID)
 	if err == nil {
 		if there.SHA256 != r.SHA256 || there.Size != r.Size {
 			return errors.New("other content is stored under this id")

@@ -4,14 +4,12 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 )
 
 // Controller steers which replica of a name runs what. Each method is one change
@@ -71,7 +69,7 @@ func (c *Controller) Canary(ctx context.Context, revision string, share float64,
 			return nil, err
 		}
 	}
-	r, err := c.store.revision(ctx, revision)
+	r, err := c.store.claim(ctx, revision)
 	if err != nil {
 		return nil, c.store.named(err)
 	}
@@ -90,7 +88,7 @@ func (c *Controller) Canary(ctx context.Context, revision string, share float64,
 			return fmt.Errorf("revision %q is stable already", revision)
 		}
 		next.add(r)
-		next.Canary, next.CanaryIDs, next.Hold = r.ID, slices.Clone(ids), ""
+		next.Canary, next.CanaryIDs, next.CanarySeq, next.Hold = r.ID, slices.Clone(ids), next.Seq+1, ""
 		change.From, change.To, change.Whom = next.Stable, r.ID, next.CanaryIDs
 		return nil
 	})
@@ -109,7 +107,8 @@ func choose(replicas []Report, salt string, share float64) (ids []string) {
 	slices.SortFunc(all, func(a, b ranked) int {
 		return cmp.Or(slices.Compare(a.rank[:], b.rank[:]), cmp.Compare(a.id, b.id))
 	})
-	for _, r := range all[:int(math.Ceil(share*float64(len(all))))] {
+	n := int(math.Ceil(share*float64(len(all)) - 1e-9)) // 0.07*100 is above 7
+	for _, r := range all[:max(n, 1)] {
 		ids = append(ids, r.id)
 	}
 	slices.Sort(ids)
@@ -132,7 +131,7 @@ func (c *Controller) Promote(ctx context.Context, why string) (*Plan, error) {
 		case slices.ContainsFunc(replicas, next.failedCanary):
 			return errors.New("a replica of the canary could not load it")
 		case !slices.ContainsFunc(replicas, func(r Report) bool {
-			return r.Revision == next.Canary && slices.Contains(next.CanaryIDs, r.ID)
+			return r.Revision == next.Canary && next.isOfCanary(r)
 		}):
 			return fmt.Errorf("no replica of the canary runs revision %q yet", next.Canary)
 		}
@@ -150,7 +149,7 @@ func (c *Controller) Rollback(ctx context.Context, revision, why string) (*Plan,
 	var r Revision
 	if revision != "" {
 		var err error
-		if r, err = c.store.revision(ctx, revision); err != nil {
+		if r, err = c.store.claim(ctx, revision); err != nil {
 			return nil, c.store.named(err)
 		}
 	}
@@ -181,7 +180,7 @@ func (c *Controller) Pin(ctx context.Context, id, revision, why string) (*Plan, 
 	if err := checkName("id of the replica", id); err != nil {
 		return nil, err
 	}
-	r, err := c.store.revision(ctx, revision)
+	r, err := c.store.claim(ctx, revision)
 	if err != nil {
 		return nil, c.store.named(err)
 	}
@@ -243,28 +242,3 @@ func (c *Controller) change(ctx context.Context, what, why string, f func(*Plan,
 		return nil
 	})
 }
-
-// revision returns a revision that is stored.
-func (s *store) revision(ctx context.Context, id string) (r Revision, err error) {
-	ctx, cancel := within(ctx)
-	defer cancel()
-	if err := s.open(ctx); err != nil {
-		return r, err
-	}
-	info, err := s.content.GetInfo(ctx, objectName(s.name, id))
-	if errors.Is(err, jetstream.ErrObjectNotFound) {
-		return r, fmt.Errorf("revision %q %w", id, errNotStored)
-	}
-	if err != nil {
-		return r, err
-	}
-	if err := json.Unmarshal([]byte(info.Metadata[metadataKey]), &r); err != nil || r.ID != id {
-		return Revision{}, fmt.Errorf("revision %q %w", id, errNotWhole)
-	}
-	return r, nil
-}
-
-var (
-	errNotStored = errors.New("is not stored")
-	errNotWhole  = errors.New("was not stored whole")
-)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,22 +23,39 @@ func infoSubject(name string) string {
 	return infoPrefix + base64.URLEncoding.EncodeToString([]byte(name))
 }
 
-// deleteObject deletes an object of chunks under an id of the store's.
+// deleteUnclaimed deletes content of before that the plan does not name, unless a
+// change claims it meanwhile (see claim).
 //
 // ObjectStore.Delete stores a note that there is no such object any more, which a
 // full store refuses. This only removes: first what makes it an object, so that a
 // plan can name no half of it; sweepChunks removes the rest if this ends between.
-func (s *store) deleteObject(ctx context.Context, name, chunks string) error {
+func (s *store) deleteUnclaimed(ctx context.Context, one Stored, before time.Time) (deleted bool, err error) {
 	ctx, cancel := within(ctx)
 	defer cancel()
+	defer func() { err = explained(ctx, err) }()
+	d, err := s.describe(ctx, one.Name)
+	if errors.Is(err, errNotStored) || err == nil && (d.at.After(before) || d.info.NUID != one.chunks) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	plan, _, err := s.plan(ctx)
+	if err != nil || slices.Contains(plan.named(), one.ID) {
+		return false, err
+	}
 	stream, err := s.js.Stream(ctx, contentStream)
-	if err == nil {
-		err = stream.Purge(ctx, jetstream.WithPurgeSubject(infoSubject(name)))
+	if err != nil {
+		return false, err
 	}
-	if err == nil {
-		err = stream.Purge(ctx, jetstream.WithPurgeSubject(chunkPrefix+chunks))
+	// A description that a change has stored anew since stays.
+	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(infoSubject(one.Name)), jetstream.WithPurgeSequence(d.sequence+1)); err != nil {
+		return false, err
 	}
-	return explained(ctx, err)
+	if _, err := s.describe(ctx, one.Name); !errors.Is(err, errNotStored) {
+		return false, err
+	}
+	return true, stream.Purge(ctx, jetstream.WithPurgeSubject(chunkPrefix+one.chunks))
 }
 
 // contentState is what the server has in the bucket of content.

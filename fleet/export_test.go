@@ -1,7 +1,8 @@
 package fleet
 
-// Token and Untoken are token and untoken.
+// What tests of the package see besides.
 var (
 	Token   = token
 	Untoken = untoken
+	Choose  = choose
 )

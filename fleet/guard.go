@@ -86,5 +86,11 @@ func (c *Controller) hold(ctx context.Context, r Report) error {
 // failedCanary reports whether a report is of a replica of the canary that could
 // not load it.
 func (p *Plan) failedCanary(r Report) bool {
-	return p.Canary != "" && r.Failed == p.Canary && slices.Contains(p.CanaryIDs, r.ID)
+	return p.Canary != "" && r.Failed == p.Canary && p.isOfCanary(r)
+}
+
+// isOfCanary reports whether a report is of a replica of the canary that knows of
+// it: not of an earlier try of the revision.
+func (p *Plan) isOfCanary(r Report) bool {
+	return slices.Contains(p.CanaryIDs, r.ID) && r.Epoch == p.Epoch && r.Seq >= p.CanarySeq
 }

@@ -24,6 +24,7 @@ type Plan struct {
 	Previous  string            `json:"previous,omitempty"`   // what was stable before, for Rollback
 	Canary    string            `json:"canary,omitempty"`     // what CanaryIDs want
 	CanaryIDs []string          `json:"canary_ids,omitempty"` // fixed when the canary begins
+	CanarySeq uint64            `json:"canary_seq,omitempty"` // Seq of the plan that began the canary
 	Hold      string            `json:"hold,omitempty"`       // why the canary must not be promoted
 	Pins      map[string]string `json:"pins,omitempty"`       // revisions by id of a replica
 	Paused    bool              `json:"paused,omitempty"`     // replicas that run something stay with it

@@ -118,5 +118,5 @@ func (p *Plan) release(r Revision) {
 		p.Previous = p.Stable
 	}
 	p.add(r)
-	p.Stable, p.Canary, p.CanaryIDs, p.Hold = r.ID, "", nil, ""
+	p.Stable, p.Canary, p.CanaryIDs, p.CanarySeq, p.Hold = r.ID, "", nil, 0, ""
 }

@@ -20,7 +20,7 @@ import (
 // Stored is content that the server keeps.
 type Stored struct {
 	Revision           // zero but for ID if Store did not end
-	At       time.Time // the server stored it, by its clock
+	At       time.Time // the server stored it, or a change last claimed it, by its clock
 	Name     string    // of its object
 
 	chunks string // id of them
@@ -107,16 +107,12 @@ func (s *store) retain(ctx context.Context, keep int, minAge time.Duration) (gon
 			keep--
 			continue
 		}
-		// Who began a canary or rolled back meanwhile has seen that it is stored.
-		plan, _, err := s.plan(ctx)
+		deleted, err := s.deleteUnclaimed(ctx, one, before)
 		if err != nil {
 			return gone, err
 		}
-		if slices.Contains(plan.named(), one.ID) {
+		if !deleted {
 			continue
-		}
-		if err := s.deleteObject(ctx, one.Name, one.chunks); err != nil {
-			return gone, err
 		}
 		gone = append(gone, one)
 	}

@@ -10,7 +10,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -140,12 +139,9 @@ func (s *store) finish(ctx context.Context, r Revision, u *uploaded) error {
 	if err != nil {
 		return err
 	}
-	message := nats.NewMsg(infoSubject(name))
-	message.Header.Set(jetstream.MsgRollup, jetstream.MsgRollupSubject)
-	message.Data = info
 	short, cancel := within(ctx)
 	defer cancel()
-	if _, err = s.js.PublishMsg(short, message, jetstream.WithExpectStream(contentStream)); err == nil {
+	if err = s.putDescription(short, name, info); err == nil {
 		return nil
 	}
 	var refused *jetstream.APIError

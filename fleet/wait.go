@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -91,6 +92,9 @@ func (s *Source) isNews(value []byte, have string) bool {
 	if latest == nil || plan.Epoch != latest.Epoch || s.failing() {
 		return true
 	}
+	if slices.Contains(plan.CanaryIDs, s.options.ID) && s.reported() < plan.CanarySeq {
+		return true // the report must say that it knows of the canary
+	}
 	return !plan.Paused && plan.Wanted(s.options.ID).ID != have
 }
 
@@ -100,6 +104,13 @@ func (s *Source) failing() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.report.Error != ""
+}
+
+// reported returns the Seq of the plan in the last report.
+func (s *Source) reported() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.report.Seq
 }
 
 func (s *Source) openWatch(ctx context.Context) error {

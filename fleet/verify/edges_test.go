@@ -44,6 +44,11 @@ func TestALongErrorIsReportedAndHoldsTheCanary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	content, err := source.Fetch(t.Context(), "") // so that it knows of the canary
+	if err != nil {
+		t.Fatal(err)
+	}
+	content.Body.Close()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- m.Guard(ctx) }()
