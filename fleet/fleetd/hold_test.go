@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -43,7 +44,7 @@ func TestWaitingForACanaryThatIsHeldFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer replica.Close()
-	if err := replica.Publish("$KV.poolswap-reports.table.a", []byte(`{"id":"a","failed":"`+plan.Canary+`","error":"bad row"}`)); err != nil {
+	if err := replica.Publish("$KV.poolswap-reports.table.a", fmt.Appendf(nil, `{"id":"a","epoch":%d,"seq":%d,"failed":%q,"error":"bad row"}`, plan.Epoch, plan.Seq, plan.Canary)); err != nil {
 		t.Fatal(err)
 	}
 	var status *fleet.Status

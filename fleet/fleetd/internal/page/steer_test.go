@@ -200,7 +200,8 @@ func TestThePageSaysHowTheFleetIs(t *testing.T) {
 	if a := v.get("/fleet?name=asn"); !strings.Contains(a.text, `data-do="promote"`) {
 		t.Error("the canary cannot be promoted")
 	}
-	s.send("asn", "b", `{"id":"b","failed":"`+one+`","error":"a bad row"}`)
+	plan := s.plan("asn")
+	s.send("asn", "b", fmt.Sprintf(`{"id":"b","epoch":%d,"seq":%d,"failed":%q,"error":"a bad row"}`, plan.Epoch, plan.Seq, one))
 	eventually(t, "the canary is on hold", func() bool { return s.plan("asn").Hold != "" })
 	cancel()
 	<-ended

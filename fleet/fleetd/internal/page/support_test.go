@@ -3,6 +3,7 @@ package page_test
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -100,7 +101,8 @@ func (s *site) publish(name, text string) string {
 // report makes a replica report that it runs a revision.
 func (s *site) report(name, id, revision string) {
 	s.t.Helper()
-	s.send(name, id, `{"id":`+strconv.Quote(id)+`,"at":"2026-01-02T03:04:05Z","revision":`+strconv.Quote(revision)+`}`)
+	plan := s.plan(name)
+	s.send(name, id, fmt.Sprintf(`{"id":%q,"epoch":%d,"seq":%d,"at":"2026-01-02T03:04:05Z","revision":%q}`, id, plan.Epoch, plan.Seq, revision))
 }
 
 // send sends a report of a replica.
