@@ -6,7 +6,8 @@
 // name says which revision the replicas want. Replicas follow it with a [Source]
 // for package reload:
 //
-//	source := fleet.NewSource(conn, "asn", fleet.SourceOptions{ID: hostname})
+//	source, err := fleet.NewSource(conn, "asn", fleet.SourceOptions{ID: hostname})
+//	...
 //	reloader := reload.New(tables, reload.Cache(source, dir), load, reload.Options{Observe: source.Observe})
 //	go reloader.Run(ctx)
 //

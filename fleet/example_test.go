@@ -5,6 +5,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"strings"
 
 	"github.com/nats-io/nats.go"
 
@@ -27,7 +28,12 @@ func loadTable(_ context.Context, next, _ *Table, content *reload.Content) (err 
 // A replica follows what is published under a name.
 func ExampleNewSource() {
 	ctx := context.Background()
-	conn, err := nats.Connect("nats://127.0.0.1:4222", fleet.ReplicaOptions(nil)...)
+	password, err := os.ReadFile("fleet.data/replica.password") // that fleetd serve has made
+	if err != nil {
+		log.Fatal(err)
+	}
+	options := append(fleet.ReplicaOptions(nil), nats.UserInfo("replica", strings.TrimSpace(string(password))))
+	conn, err := nats.Connect("nats://127.0.0.1:4222", options...)
 	if err != nil {
 		log.Fatal(err)
 	}
