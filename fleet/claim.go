@@ -14,7 +14,6 @@ import (
 var (
 	errNotStored = errors.New("is not stored")
 	errNotWhole  = errors.New("was not stored whole")
-	errClaimed   = errors.New("is being deleted, or taken by another change: try again")
 )
 
 // description is what makes chunks an object, as it is stored.
@@ -71,10 +70,10 @@ func (s *store) claim(ctx context.Context, id string) (r Revision, err error) {
 		err = s.putDescription(ctx, name, d.text, jetstream.WithExpectLastSequencePerSubject(d.sequence))
 	}
 	var api *jetstream.APIError
-	switch {
-	case errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence:
-		return Revision{}, fmt.Errorf("revision %q %w", id, errClaimed)
-	case err != nil:
+	if errors.As(err, &api) && api.ErrorCode == jetstream.JSErrCodeStreamWrongLastSequence {
+		_, err = s.describe(ctx, name) // another change has claimed it now, or Retain has deleted it
+	}
+	if err != nil {
 		return Revision{}, explained(ctx, fmt.Errorf("revision %q %w", id, err))
 	}
 	return r, nil

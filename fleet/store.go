@@ -200,7 +200,7 @@ func (s *store) named(err error) error {
 	case timeout && errors.Is(last, nats.ErrPermissionViolation):
 		err = fmt.Errorf("%w: %w", last, err)
 	case errors.Is(err, jetstream.ErrAsyncPublishTimeout):
-		err = fmt.Errorf("%w (is the disk of the server full?)", err)
+		err = fmt.Errorf("%w (is the disk of the server full, or the majority of its cluster away?)", err)
 	case errors.As(err, &api) && (api.ErrorCode == codeNoResources || api.ErrorCode == codeNoStorage):
 		err = fmt.Errorf("%w (the server has no room: Retain makes some)", err)
 	}

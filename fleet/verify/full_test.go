@@ -163,7 +163,7 @@ func TestADiskThatIsFullTakesNothingHalf(t *testing.T) {
 	s, stop := startFull(t, disk.dir, server.RANDOM_PORT, 1<<30)
 	t.Cleanup(func() { stop() })
 	f := newFilled(t, s)
-	f.fill(t, "is the disk of the server full?")
+	f.fill(t, "is the disk of the server full, ")
 	f.check(t)
 	if _, err := f.Retain(t.Context(), fleet.RetainOptions{Keep: 1, MinAge: time.Millisecond}); err != nil {
 		t.Logf("Retain on the full disk: %v", err) // a file system may have no room for deletions

@@ -15,7 +15,7 @@ func goCommand(t testing.TB, dir string, args ...string) string {
 	t.Helper()
 	command := exec.Command("go", args...)
 	command.Dir = dir
-	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off", "GOTOOLCHAIN=local")
+	command.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOTOOLCHAIN=local")
 	var errs strings.Builder
 	command.Stderr = &errs
 	out, err := command.Output()
