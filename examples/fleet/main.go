@@ -41,7 +41,7 @@ func main() {
 	flag.StringVar(&c.name, "name", "asn", "`name` under which the tables are published")
 	flag.StringVar(&c.source.ID, "id", host, "`id` of this replica in plans and reports; no other has the same")
 	flag.StringVar(&c.server, "server", nats.DefaultURL, "`URL` of the server; several, with commas, of a cluster")
-	flag.StringVar(&c.user, "user", "", "`name` of the user, as replica/ID; without one the server is asked as nobody")
+	flag.StringVar(&c.user, "user", "", "`name` of the user, as replica/ID; without one the replica connects without credentials")
 	flag.StringVar(&c.password, "password-file", "", "`file` with the user's password")
 	flag.StringVar(&c.ca, "tls-ca", "", "`file` with the certificates of authorities; the server's URL begins with tls:// then")
 	flag.Func("key", "public Ed25519 `key` of a publisher, in base64; refuse what none of the keys has signed;\ngive it again for each key", func(text string) error {

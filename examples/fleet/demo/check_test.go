@@ -48,7 +48,7 @@ func TestTheCheckerSeesWhatIsWrong(t *testing.T) {
 		"rows in no edition":                 {200, checkedAnswer("a", 9, nil), "0 failed, 1 mixed"},
 		"rows of the other edition":          {200, checkedAnswer("a", 2, nil), "0 failed, 1 mixed"},
 		"a revision that must not be served": {200, checkedAnswer("broken", 1, nil), "0 failed, 1 mixed"},
-		"a revision that nobody published":   {200, checkedAnswer("c", 1, nil), "0 failed, 1 mixed"},
+		"a revision that is not published":   {200, checkedAnswer("c", 1, nil), "0 failed, 1 mixed"},
 		"no revision":                        {200, checkedAnswer("", 1, nil), "1 failed, 0 mixed"},
 		"one row less":                       {200, `{"revision":"a","version":1,"answers":[{"ip":"10.0.0.0","asn":1,"name":"One, Inc. (edition 1)"}]}`, "1 failed, 0 mixed"},
 		"half an answer":                     {200, checkedAnswer("a", 1, nil)[:40], "1 failed, 0 mixed"},
@@ -121,9 +121,9 @@ func TestAskersCountWhatAReplicaDoes(t *testing.T) {
 	was = await("broken connections", func(now tally) bool { return now.failed >= was.failed+10 }) // although it is away
 	server.Listener.Close()
 	server.CloseClientConnections()
-	was = await("nobody listens", func(now tally) bool { return now.away >= was.away+10 })
+	was = await("the replica is down", func(now tally) bool { return now.away >= was.away+10 })
 	to.away.Store(false)
-	await("nobody listens, and it is not away", func(now tally) bool { return now.failed >= was.failed+10 })
+	await("the replica is down, and not said to be away", func(now tally) bool { return now.failed >= was.failed+10 })
 	if err := checker.wrong(); err == nil || !strings.Contains(err.Error(), "r1 mixed: it says that 10.0.0.0 is 1 \"One, Inc. (edition 2)\"") {
 		t.Errorf("the verdict is %v", err)
 	}
