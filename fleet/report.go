@@ -108,7 +108,7 @@ func (s *Source) Leave() error {
 
 func reportKey(name, id string) string { return token(name) + "." + token(id) }
 
-// shortError leaves out what everyone knows who reads a report, and the stack of
+// shortError leaves out what the rest of the report says, and the stack of
 // a panic.
 func shortError(err error) string {
 	text := err.Error()

@@ -25,7 +25,7 @@ func errKeep(keep int) error {
 	return fmt.Errorf("fleetd: -keep is %d, and must not be negative", keep)
 }
 
-// keeper does for every name what nobody should have to remember: it puts canaries
+// keeper looks after every name, so that operators need not: it puts canaries
 // on hold that fail, and deletes old content.
 type keeper struct {
 	conn   *nats.Conn
