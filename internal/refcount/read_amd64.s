@@ -8,7 +8,7 @@
 #define PNUMBER(reg) \
 	MOVQ	const_gM(R14), reg \
 	MOVQ	const_mP(reg), reg \
-	MOVLQSX	(reg), reg
+	MOVL	(reg), reg
 
 // STRIPE turns the number of a P in k, which may be beyond the stripes, into
 // the place of its stripe, or of the overflow, relative to counters.
