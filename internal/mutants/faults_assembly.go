@@ -1,8 +1,8 @@
 package main
 
 // assemblyFaults are planted in the assembly that stands for the methods. No
-// build with a tag has it, so the scheduler does not see them: what it checks
-// are the steps and their order, which the assembly shares with the methods.
+// build with a tag has it, but the layer "stepped" runs its instructions under the
+// scheduler.
 var assemblyFaults = []fault{
 	{"assembly, A3: an acquire is not counted", "internal/refcount/read_amd64.s", []edit{
 		{
@@ -52,6 +52,134 @@ var assemblyFaults = []fault{
 			`	JNE	late
 `,
 			``,
+		},
+	}},
+	{"assembly, A2: what is returned is loaded again", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	SUBQ	Slot_offset(AX), BX
+`,
+			`	MOVQ	Slot_current(AX), BX
+	SUBQ	Slot_offset(AX), BX
+`,
+		},
+	}},
+	{"assembly, A3: atomic counters without LOCK", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	LOCK
+	INCQ	const_countersAcquired(SI)(CX*1)
+	JMP	validate`,
+			`	INCQ	const_countersAcquired(SI)(CX*1)
+	JMP	validate`,
+		},
+	}},
+	{"assembly, A3 after A4: counted after the re-validation", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	INCQ	const_countersAcquired(SI)(CX*1) // (A3)
+`,
+			`	// (A3)
+`,
+		},
+		{
+			`	JNE	undo
+	SUBQ`,
+			`	JNE	undo
+	INCQ	const_countersAcquired(SI)(CX*1)
+	SUBQ`,
+		},
+		{
+			`	LOCK // harmless with plain counters: the stripe belongs to this P
+	INCQ	const_countersReleased(SI)(CX*1) // (A5)
+`,
+			`	// (A5)
+`,
+		},
+	}},
+	{"assembly, A4: valid if it is live anywhere", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	JNE	undo
+`,
+			`	JEQ	valid
+	TESTQ	$const_statePhaseMask, const_countersState(SI)
+	JNE	undo
+valid:
+`,
+		},
+	}},
+	{"assembly, A5: undone without LOCK", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	LOCK // harmless with plain counters: the stripe belongs to this P
+`,
+			``,
+		},
+	}},
+	{"assembly, A5: undone on the stripe of another P", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	LOCK // harmless with plain counters: the stripe belongs to this P
+	INCQ	const_countersReleased(SI)(CX*1) // (A5)
+`,
+			`	MOVQ	$0, CX
+	INCQ	const_countersReleased(SI)(CX*1) // (A5)
+`,
+		},
+	}},
+	{"assembly, R3: atomic counters without LOCK", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	LOCK
+	INCQ	const_countersReleased(SI)(CX*1)
+	JMP	look`,
+			`	INCQ	const_countersReleased(SI)(CX*1)
+	JMP	look`,
+		},
+	}},
+	{"assembly, R3: counted as acquired", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	INCQ	const_countersReleased(SI)(CX*1) // (R3)`,
+			`	INCQ	const_countersAcquired(SI)(CX*1) // (R3)`,
+		},
+	}},
+	{"assembly, R4 before R3: the state is read before the count", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	INCQ	const_countersReleased(SI)(CX*1) // (R3)
+look:
+	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R4)
+`,
+			`	MOVQ	const_countersState(SI), DX
+	INCQ	const_countersReleased(SI)(CX*1) // (R3)
+look:
+	TESTQ	$const_statePhaseMask, DX // (R4)
+`,
+		},
+	}},
+	{"assembly, R4: retiring passes for live", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	TESTQ	$const_statePhaseMask, const_countersState(SI) // (R4)`,
+			`	TESTQ	$2, const_countersState(SI) // (R4)`,
+		},
+	}},
+	{"assembly: one stripe for all acquires", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	SHLQ	$const_countersShift, CX
+	INCQ	const_countersAcquired(SI)(CX*1) // (A3)`,
+			`	MOVQ	$0, CX
+	INCQ	const_countersAcquired(SI)(CX*1) // (A3)`,
+		},
+	}},
+	{"assembly: one stripe for all releases", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	SHLQ	$const_countersShift, CX
+	INCQ	const_countersReleased(SI)(CX*1) // (R3)`,
+			`	MOVQ	$0, CX
+	INCQ	const_countersReleased(SI)(CX*1) // (R3)`,
+		},
+	}},
+	{"assembly: plain counts whatever the counters are", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	CMPQ	CX, const_countersPlain(SI)
+	JCC	atomically
+	SHLQ	$const_countersShift, CX
+	INCQ	const_countersReleased`,
+			`	SHLQ	$const_countersShift, CX
+	INCQ	const_countersReleased`,
 		},
 	}},
 	{"assembly: no overflow stripe for a late P", "internal/refcount/read_amd64.s", []edit{

@@ -24,10 +24,24 @@ var poolFaults = []fault{
 			`if l.dirty.Store(obj); true {`,
 		},
 	}},
+	{"P1: the link is written after the push", "internal/refcount/freelist.go", []edit{
+		{
+			`		obj.next.Store(head)                   // (P1)
+`,
+			``,
+		},
+		{
+			`		if l.dirty.CompareAndSwap(head, obj) { // (P1)
+			return`,
+			`		if l.dirty.CompareAndSwap(head, obj) { // (P1)
+			obj.next.Store(head)
+			return`,
+		},
+	}},
 	{"P3: the pop is a load and a store", "internal/refcount/freelist.go", []edit{
 		{
-			`if l.dirty.CompareAndSwap(head, head.next) {`,
-			`if l.dirty.Store(head.next); true {`,
+			`if l.dirty.CompareAndSwap(head, head.next.Load()) {`,
+			`if l.dirty.Store(head.next.Load()); true {`,
 		},
 	}},
 	{"P2: no sweeper is started", "internal/refcount/recycle.go", []edit{

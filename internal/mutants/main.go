@@ -9,9 +9,8 @@
 //
 // With -first, each fault goes through the layers in the given order until one
 // catches it. That is the fastest way to see that each fault is caught: with
-// -layers scheduler-brief,scheduler,stress,unit,machine-code the scheduler catches
-// most, and the other layers get the faults that it does not build, such as those
-// in assembly.
+// -layers scheduler-brief,stepped,scheduler,stress,unit,machine-code the scheduler catches
+// most, stepped those in the assembly, and the other layers the rest.
 package main
 
 import (

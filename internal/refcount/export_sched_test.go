@@ -17,6 +17,9 @@ func (o *Object) Counters() (stripes int, of func(k int) (acquired, released *se
 	return counters.Stripes(), counters.Counts
 }
 
+// Next returns the word that links o in the dirty list.
+func (o *Object) Next() unsafe.Pointer { return unsafe.Pointer(&o.next) }
+
 // SetOnce returns the word that says whether o has counters.
 func (o *Object) SetOnce() unsafe.Pointer { return o.counters.Set() }
 
@@ -72,7 +75,7 @@ func (p *Pool) Guarded(found func(o *Object)) {
 		found(o)
 	}
 	found(nil)
-	for o := p.free.dirty.Load(); o != nil; o = o.next {
+	for o := p.free.dirty.Load(); o != nil; o = o.next.Load() {
 		found(o)
 	}
 }

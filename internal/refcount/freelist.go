@@ -58,7 +58,7 @@ func (l *freeList) pushDirty(obj *Object) {
 		// readers may push at a time; the swap fails only because another push
 		// or pop succeeded.
 		head := l.dirty.Load()
-		obj.next = head
+		obj.next.Store(head)                   // (P1)
 		if l.dirty.CompareAndSwap(head, obj) { // (P1)
 			return
 		}
@@ -143,8 +143,8 @@ func (l *freeList) takeDirty() *Object {
 		if head == nil {
 			return nil
 		}
-		if l.dirty.CompareAndSwap(head, head.next) { // (P3)
-			head.next = nil // a popped object must not keep others alive
+		if l.dirty.CompareAndSwap(head, head.next.Load()) { // (P3)
+			head.next.Store(nil) // (P3) a popped object must not keep others alive
 			return head
 		}
 	}
@@ -156,7 +156,7 @@ func (l *freeList) takeDirty() *Object {
 func (l *freeList) count() (clean, dirty int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for obj := l.dirty.Load(); obj != nil; obj = obj.next {
+	for obj := l.dirty.Load(); obj != nil; obj = obj.next.Load() {
 		dirty++
 	}
 	return len(l.clean), dirty

@@ -19,8 +19,10 @@ type Object struct {
 	pool *Pool
 
 	// next links the dirty list. The goroutine that pushes the object writes
-	// it before the push, the one that popped it after the pop.
-	next *Object
+	// it before the push, the one that popped it after the pop. No two of them
+	// meet on it, so a plain word would do. It is one of the seam's so that the
+	// scheduler sees where the writes are.
+	next seam.Pointer[Object]
 
 	// self is the Object's own address, which tells a copied object from the
 	// original. The heap does not move objects. Written like pool.

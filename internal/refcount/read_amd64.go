@@ -6,7 +6,6 @@ import (
 	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
-	"github.com/poolswap/poolswap/internal/stripe"
 )
 
 // Acquire is Slot.acquire, and Release is Pool.Release, in assembly for the
@@ -38,14 +37,6 @@ func Acquire(s *Slot) (failed *Object, obj unsafe.Pointer)
 // Release gives back one reference to the user's object obj.
 func Release(s *Slot, obj unsafe.Pointer)
 
-// Offsets of the number of the P, as the assembly finds it: the word at gM in
-// the goroutine's descriptor points to that of its thread, the word at mP in
-// that to that of its P, which begins with the number.
-const (
-	gM = 48
-	mP = 208
-)
-
 // useAsm tells whether this version of Go has these words at these offsets. If
 // not, every read goes through the methods: slower, and as right. Each Slot
 // says so in a word that the assembly reads.
@@ -71,31 +62,4 @@ func ReadPath() string {
 		return "assembly"
 	}
 	return "methods (the assembly does not know this build of the Go runtime)"
-}
-
-// Constants for the assembler.
-const (
-	statePhaseMask   = phaseMask
-	countersState    = stripe.StateOffset
-	countersPlain    = stripe.PlainOffset
-	countersOwned    = stripe.OwnedOffset
-	countersAcquired = stripe.AcquiredOffset
-	countersReleased = stripe.ReleasedOffset
-	countersShift    = stripe.StripeShift
-)
-
-// acquireFallback, releaseFallback and releaseLate are where the assembly
-// continues.
-
-func acquireFallback(s *Slot, failed *Object) unsafe.Pointer {
-	if failed != nil {
-		failed.validationFailed()
-	}
-	return s.acquire()
-}
-
-func releaseFallback(s *Slot, obj unsafe.Pointer) { s.pool.Release(obj, s.offset) }
-
-func releaseLate(s *Slot, obj unsafe.Pointer) {
-	(*Object)(unsafe.Add(obj, s.offset)).releaseRetired()
 }

@@ -182,6 +182,7 @@ func (l *harness) literal() *testObject {
 	l.all = append(l.all, s)
 	l.Name(unsafe.Pointer(s), s.name)
 	l.Label(objectOf(s).SetOnce(), s.name+".counters")
+	l.Label(objectOf(s).Next(), s.name+".next")
 	l.WhenSet(objectOf(s).SetOnce(), func() { l.label(s) })
 	return s
 }

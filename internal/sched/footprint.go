@@ -58,6 +58,9 @@ func buffer(c int) uint64 { return mix(uint64(c), 102) }
 // stores is whether a buffer holds stores of the thread.
 func stores(t *thread) uint64 { return mix(uint64(t.id), 103) }
 
+// plain is whether a plain increment of the counter waits in a buffer.
+func plain(count *word) uint64 { return mix(count.id, 106) }
+
 // beginning is the set of started threads.
 func beginning() uint64 { return mix(0, 104) }
 

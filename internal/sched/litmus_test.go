@@ -310,3 +310,29 @@ func TestSmallProgramsHaveTheOutcomesOfX86TSO(t *testing.T) {
 		})
 	}
 }
+
+// TestAPlainIncrementIsLostIfAnotherProcessorCounts: it is a load and a store.
+func TestAPlainIncrementIsLostIfAnotherProcessorCounts(t *testing.T) {
+	plain, atomic := (*seam.Count).IncPlain, (*seam.Count).Inc
+	for _, c := range []struct {
+		name        string
+		cpus        int
+		left, right func(*seam.Count)
+		lost        bool
+	}{
+		{"two plain increments", 2, plain, plain, true},
+		{"a plain and an atomic one", 2, plain, atomic, true},
+		{"two atomic ones", 2, atomic, atomic, false},
+		{"two plain ones of one processor", 1, plain, plain, false},
+		{"a plain and an atomic one of one processor", 1, plain, atomic, false},
+	} {
+		r := sched.Explore(sched.Config{CPUs: c.cpus}, func(w *sched.World) {
+			x := counts(w, "x")[0]
+			pinned(w, "left", func() { c.left(x) })
+			pinned(w, "right", func() { c.right(x) })
+		}, 0)
+		if lost := r.Failure != nil && strings.Contains(r.Failure.Error(), "one of them is lost"); lost != c.lost || !lost && !r.Complete {
+			t.Errorf("%s: complete: %v, failure: %v, want a lost one: %v", c.name, r.Complete, r.Failure, c.lost)
+		}
+	}
+}

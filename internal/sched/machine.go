@@ -102,6 +102,11 @@ func (w *World) Step(op seam.Op, addr unsafe.Pointer) {
 	if op != seam.OpLoad {
 		w.fence(t)
 	}
+	if op == seam.OpInc {
+		at := w.touch(addr)
+		w.uses.note(plain(at), reads)
+		w.lost(t, at)
+	}
 }
 
 // Observe adds the value read to what the thread knows.
@@ -131,11 +136,27 @@ func (w *World) IncPlain(c *seam.Count) {
 	w.wait(t, seam.OpIncPlain, at)
 	w.uses.note(buffer(t.cpu), writes)
 	w.uses.note(stores(t), writes)
+	w.uses.note(plain(at), writes)
+	w.lost(t, at)
 	on := &w.cpus[t.cpu]
 	if len(on.buffer) == w.config.Depth {
 		w.flush(t.cpu)
 	}
 	on.buffer = append(on.buffer, pending{at, t})
+}
+
+// lost fails if a plain increment of the counter is on its way from another
+// processor. A plain increment is a load and a store, so one of the two that meet
+// would overwrite the other. As long as that cannot happen, increments add up, and
+// the other methods may treat them as additions.
+func (w *World) lost(t *thread, at *word) {
+	for c := range w.cpus {
+		for _, store := range w.cpus[c].buffer {
+			if store.count == at && c != t.cpu {
+				w.Fail("%s counts on processor %d while a plain increment of the same counter waits on processor %d: one of them is lost", t.name, t.cpu, c)
+			}
+		}
+	}
 }
 
 // ReadCount reads a counter as the thread sees it, including its own stores that
@@ -258,6 +279,7 @@ func (w *World) flush(c int) {
 	w.uses.note(buffer(c), writes)
 	w.uses.note(stores(store.by), writes)
 	w.uses.note(store.count.id, adds)
+	w.uses.note(plain(store.count), writes)
 	on.buffer = slices.Delete(on.buffer, 0, 1)
 	(*seam.Count)(store.count.addr).Raw().Add(1)
 	w.memory.rehash(store.count)

@@ -1,0 +1,294 @@
+//go:build poolswapsched
+
+package refcount
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unsafe"
+
+	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/stripe"
+	"github.com/poolswap/poolswap/internal/test/assembly"
+)
+
+// Interpreter runs read_amd64.s one instruction at a time. What the assembly
+// reads and writes of the words that goroutines share goes through the seam, so
+// each is a step of its own; an increment without LOCK waits in the store buffer
+// of the processor. Go takes over where the assembly jumps to Go.
+type Interpreter struct{ funcs map[string]*assembly.Func }
+
+// NewInterpreter reads the assembly in the directory of this package.
+func NewInterpreter() (*Interpreter, error) {
+	source, err := os.ReadFile("read_amd64.s")
+	if err != nil {
+		return nil, err
+	}
+	funcs, err := assembly.Parse(string(source))
+	if err != nil {
+		return nil, err
+	}
+	if funcs["Acquire"] == nil || funcs["Release"] == nil {
+		return nil, fmt.Errorf("read_amd64.s has no Acquire or no Release")
+	}
+	return &Interpreter{funcs}, nil
+}
+
+// Acquire runs the assembly's Acquire.
+func (in *Interpreter) Acquire(s *Slot) unsafe.Pointer {
+	frame := map[string]value{"s+0(FP)": {at: unsafe.Pointer(s)}}
+	switch left := in.run("Acquire", frame); left {
+	case "":
+		return frame["obj+16(FP)"].at
+	case "acquireFallback":
+		return acquireFallback((*Slot)(frame["s+0(FP)"].at), (*Object)(frame["failed+8(FP)"].at))
+	default:
+		panic("Acquire jumps to " + left)
+	}
+}
+
+// Release runs the assembly's Release.
+func (in *Interpreter) Release(s *Slot, obj unsafe.Pointer) {
+	frame := map[string]value{"s+0(FP)": {at: unsafe.Pointer(s)}, "obj+8(FP)": {at: obj}}
+	switch left := in.run("Release", frame); left {
+	case "":
+	case "releaseFallback":
+		releaseFallback((*Slot)(frame["s+0(FP)"].at), frame["obj+8(FP)"].at)
+	case "releaseLate":
+		releaseLate((*Slot)(frame["s+0(FP)"].at), frame["obj+8(FP)"].at)
+	default:
+		panic("Release jumps to " + left)
+	}
+}
+
+// value is what a register holds: a pointer, or else a number.
+type value struct {
+	at unsafe.Pointer
+	n  uint64
+}
+
+func (v value) bits() uint64 {
+	if v.at != nil {
+		return uint64(uintptr(v.at))
+	}
+	return v.n
+}
+
+func (v value) plus(n uint64) value {
+	if v.at != nil {
+		return value{at: unsafe.Add(v.at, int(n))}
+	}
+	return value{n: v.n + n}
+}
+
+// run runs a function until it returns, or jumps to the Go function of that name.
+// The runtime does not preempt assembly, so the P is its own from the first
+// instruction to the last.
+func (in *Interpreter) run(name string, frame map[string]value) (left string) {
+	p := int32(seam.Pin())
+	defer seam.Unpin()
+	var (
+		m [mP/8 + 1]unsafe.Pointer
+		g [gM/8 + 1]unsafe.Pointer
+	)
+	m[mP/8], g[gM/8] = unsafe.Pointer(&p), unsafe.Pointer(&m)
+	c := &cpu{frame: frame, regs: map[string]value{"R14": {at: unsafe.Pointer(&g)}}}
+	f := in.funcs[name]
+	for pc := 0; ; pc++ {
+		to, returns := c.step(f.Code[pc])
+		if returns {
+			return ""
+		}
+		if goes, isGo := strings.CutSuffix(to, "(SB)"); isGo {
+			return strings.TrimPrefix(goes, "·")
+		}
+		if to != "" {
+			at, known := f.Labels[to]
+			if !known {
+				panic("no label " + to)
+			}
+			pc = at - 1
+		}
+	}
+}
+
+// cpu is the registers, and what was compared last.
+type cpu struct {
+	frame       map[string]value
+	regs        map[string]value
+	left, right uint64
+}
+
+// step takes one instruction. It returns where it jumps to, if it does.
+func (c *cpu) step(in assembly.Instruction) (to string, returns bool) {
+	arg := func(i int) string { return in.Args[i] }
+	jump := func(taken bool) (string, bool) {
+		if taken {
+			return arg(0), false
+		}
+		return "", false
+	}
+	if in.Locked && in.Op != "INCQ" {
+		panic(in.String() + ": LOCK of this is unknown here")
+	}
+	switch in.Op {
+	case "RET":
+		return "", true
+	case "JMP":
+		return arg(0), false
+	case "JEQ":
+		return jump(c.left == c.right)
+	case "JNE":
+		return jump(c.left != c.right)
+	case "JCC":
+		return jump(c.left >= c.right)
+	case "JCS":
+		return jump(c.left < c.right)
+	case "CMPQ":
+		c.left, c.right = c.load(arg(0)).bits(), c.load(arg(1)).bits()
+	case "TESTQ":
+		c.left, c.right = c.load(arg(0)).bits()&c.load(arg(1)).bits(), 0
+	case "CMOVQGT":
+		if int64(c.left) > int64(c.right) {
+			c.store(arg(1), c.load(arg(0)))
+		}
+	case "MOVQ", "MOVL":
+		c.store(arg(1), c.load(arg(0)))
+	case "ADDQ":
+		c.store(arg(1), c.load(arg(1)).plus(c.load(arg(0)).bits()))
+	case "SUBQ":
+		c.store(arg(1), c.load(arg(1)).plus(-c.load(arg(0)).bits()))
+	case "SHLQ":
+		c.store(arg(1), value{n: c.load(arg(1)).bits() << c.load(arg(0)).bits()})
+	case "INCQ":
+		count := c.count(c.operand(arg(0)))
+		if in.Locked {
+			count.Inc()
+		} else {
+			count.IncPlain()
+		}
+	default:
+		panic(in.String() + ": unknown here")
+	}
+	return "", false
+}
+
+// operand is a place in memory, such as name(base)(index*1).
+type operand struct {
+	name  string
+	base  unsafe.Pointer
+	index uint64
+}
+
+var memory = regexp.MustCompile(`^(\w*)\((\w+)\)(?:\((\w+)\*1\))?$`)
+
+// matched has what memory matched, since millions of instructions are run.
+var matched = map[string][]string{}
+
+func (c *cpu) operand(arg string) operand {
+	parts := matched[arg] // coroutines run one at a time
+	if parts == nil {
+		if parts = memory.FindStringSubmatch(arg); parts == nil {
+			panic(arg + " is no operand that is known here")
+		}
+		matched[arg] = parts
+	}
+	o := operand{name: parts[1], base: c.regs[parts[2]].at}
+	if parts[3] != "" {
+		o.index = c.regs[parts[3]].bits()
+	}
+	return o
+}
+
+var registers = []string{"AX", "BX", "CX", "DX", "SI", "DI", "R8", "R9", "R10", "R14"}
+
+func (c *cpu) store(arg string, v value) {
+	switch {
+	case slices.Contains(registers, arg):
+		c.regs[arg] = v
+	case strings.HasSuffix(arg, "(FP)"):
+		c.frame[arg] = v
+	default:
+		panic("a store to " + arg)
+	}
+}
+
+// load reads an operand. Each word that goroutines share is a step.
+func (c *cpu) load(arg string) value {
+	switch {
+	case slices.Contains(registers, arg):
+		return c.regs[arg]
+	case strings.HasSuffix(arg, "(FP)"):
+		return c.frame[arg]
+	case strings.HasPrefix(arg, "$"):
+		return value{n: constant(arg[1:])}
+	}
+	o := c.operand(arg)
+	switch o.name {
+	case "": // the number of the P
+		return value{n: uint64(*(*uint32)(o.base))}
+	case "const_gM", "const_mP":
+		return value{at: *(*unsafe.Pointer)(unsafe.Add(o.base, int(constant(o.name))))}
+	case "Slot_current":
+		return value{at: unsafe.Pointer((*Slot)(o.base).current.Load())}
+	case "Slot_pool":
+		return value{at: unsafe.Pointer((*Slot)(o.base).pool)}
+	case "Slot_useAsm":
+		return value{at: unsafe.Pointer((*Slot)(o.base).useAsm)}
+	case "Slot_offset":
+		return value{n: uint64((*Slot)(o.base).offset)}
+	case "Object_pool":
+		return value{at: unsafe.Pointer((*Object)(o.base).pool)}
+	case "Object_counters":
+		return value{at: unsafe.Pointer((*Object)(o.base).counters.Load())}
+	case "const_countersState":
+		return value{n: (*stripe.Counters)(o.base).State.Load()}
+	case "const_countersPlain", "const_countersOwned":
+		return value{n: *(*uint64)(unsafe.Add(o.base, int(constant(o.name))))}
+	default:
+		panic("a load of " + arg)
+	}
+}
+
+// count returns the counter that o names. The object has no others.
+func (c *cpu) count(o operand) *seam.Count {
+	counters := (*stripe.Counters)(o.base)
+	stripes := uint64(counters.Stripes())
+	if o.name != "const_countersAcquired" && o.name != "const_countersReleased" || o.index >= stripes<<countersShift || o.index%(1<<countersShift) != 0 {
+		panic(fmt.Sprintf("an increment of %s, at %#x of %d stripes", o.name, o.index, stripes))
+	}
+	return (*seam.Count)(unsafe.Add(o.base, int(constant(o.name)+o.index)))
+}
+
+// constant returns a number, or what a name of go_asm.h stands for.
+func constant(name string) uint64 {
+	switch name {
+	case "const_gM":
+		return gM
+	case "const_mP":
+		return mP
+	case "const_statePhaseMask":
+		return statePhaseMask
+	case "const_countersState":
+		return uint64(countersState)
+	case "const_countersPlain":
+		return uint64(countersPlain)
+	case "const_countersOwned":
+		return uint64(countersOwned)
+	case "const_countersAcquired":
+		return uint64(countersAcquired)
+	case "const_countersReleased":
+		return uint64(countersReleased)
+	case "const_countersShift":
+		return countersShift
+	}
+	n, err := strconv.ParseUint(name, 0, 64)
+	if err != nil {
+		panic("no constant " + name)
+	}
+	return n
+}
