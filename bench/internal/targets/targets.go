@@ -96,7 +96,9 @@ func (j *judge) reads() {
 		j.run.Find("read", twoCores, "PoolSwap").Values["core-ns/op"],
 		j.run.Find("read", oneOfTwo, "PoolSwap").Values["core-ns/op"])
 	j.atMost(1.10, "x", perCore.Median, "Acquire+Release, time per operation and core, two goroutines against one")
-	j.atMost(2.5, "x", j.ratio("read", alone, "Reader.Load", "atomic.Pointer"), "Reader.Load against atomic.Pointer.Load")
+	j.atMost(1.5, "x", j.ratio("read", alone, "Reader.Load", "atomic.Pointer"), "Reader.Load against atomic.Pointer.Load")
+	j.atMost(1.4, "x", j.ratio("read", alone, "WithAcquire", "PoolSwap"), "WithAcquire against Acquire+Release")
+	j.atMost(1.9, "x", j.ratio("parts", "procs=1/goroutines=1", "PoolSwap", "EmptyCalls"), "Acquire+Release against two calls of empty assembly functions")
 }
 
 // rivals compares with what other languages have, in one run.
