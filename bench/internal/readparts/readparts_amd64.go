@@ -1,6 +1,6 @@
 //go:build linux && !race && !purego
 
-package parts
+package readparts
 
 import (
 	"runtime"

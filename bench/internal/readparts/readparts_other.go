@@ -1,6 +1,6 @@
 //go:build !linux || !amd64 || race || purego
 
-package parts
+package readparts
 
 // All returns nothing: this build reads without assembly.
 func All() []Part { return nil }

@@ -6,14 +6,14 @@ import (
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/bench/internal/measure"
-	"github.com/poolswap/poolswap/bench/internal/parts"
+	"github.com/poolswap/poolswap/bench/internal/readparts"
 )
 
 // readParts takes a read apart.
 func readParts() measure.Suite {
 	c := measure.Case{Name: "procs=1/goroutines=1", Ours: "PoolSwap"}
 	if readsThroughAssembly() {
-		for _, part := range parts.All() {
+		for _, part := range readparts.All() {
 			c.Rivals = append(c.Rivals, measure.Rival{Name: part.Name, Sample: func(config measure.Config) (measure.Sample, error) {
 				return samplePart(part, config), nil
 			}})
@@ -47,7 +47,7 @@ func readsThroughAssembly() bool {
 // counted is an object of a pool that is asked how its objects are read.
 type counted struct{ poolswap.Ref }
 
-func samplePart(part parts.Part, config measure.Config) measure.Sample {
+func samplePart(part readparts.Part, config measure.Config) measure.Sample {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	const batch = 1 << 13
 	work := func(_ int, w *measure.Stopwatch) (done int) {
