@@ -8,8 +8,10 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
+// The default follows the work: five objects are filled at a time here.
 func ExampleDefaultSpares() {
 	pool := newDenyLists()
+	fmt.Println(pool.Stats().SpareLimit == poolswap.DefaultSpares)
 	var lists []*DenyList
 	for range 5 {
 		lists = append(lists, pool.Get())
@@ -17,8 +19,10 @@ func ExampleDefaultSpares() {
 	for _, list := range lists {
 		pool.Release(list)
 	}
-	fmt.Println(pool.Stats().Spares == poolswap.DefaultSpares)
-	// Output: true
+	fmt.Println(pool.Stats().Spares, "spares")
+	// Output:
+	// true
+	// 5 spares
 }
 
 func ExampleNoSpares() {

@@ -167,10 +167,9 @@ func Example_handOver() {
 }
 
 func newTwoServices() (v4, v6 *Service) {
-	pool := poolswap.NewPoolWithOptions(
+	pool := poolswap.NewPool(
 		func() *Table { return new(Table) },
-		func(t *Table) bool { t.rows, t.names = t.rows[:0], t.names[:0]; return true },
-		poolswap.Options[Table]{Spares: 3})
+		func(t *Table) bool { t.rows, t.names = t.rows[:0], t.names[:0]; return true })
 	v4 = &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
 	v6 = &Service{pool: pool, tables: poolswap.NewEmptyContainer(pool)}
 	return v4, v6

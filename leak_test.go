@@ -133,6 +133,7 @@ type abandoned struct {
 //go:noinline
 func abandon(t *testing.T, options poolswap.Options[table], resume <-chan struct{}) abandoned {
 	const blocks = 1
+	options.Spares = 2
 	pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, func(obj *table) bool {
 		if obj.value == blocks {
 			<-resume
@@ -155,7 +156,7 @@ func abandon(t *testing.T, options poolswap.Options[table], resume <-chan struct
 	c.Update(note(pool.Get())) // the Reader's object is retired, this one current
 	private := note(pool.Get())
 	var free []*table
-	for range poolswap.DefaultSpares + 2 {
+	for range options.Spares + 2 {
 		free = append(free, note(pool.Get()))
 	}
 
@@ -166,7 +167,7 @@ func abandon(t *testing.T, options poolswap.Options[table], resume <-chan struct
 		pool.Release(obj)
 	}
 	s := pool.Stats()
-	if s.Current != 1 || s.Retired != 1 || s.PendingReset != 1 || s.Spares != poolswap.DefaultSpares || s.Discarded != 0 {
+	if s.Current != 1 || s.Retired != 1 || s.PendingReset != 1 || s.Spares != options.Spares || s.Discarded != 0 {
 		t.Errorf("the pool does not have an object in every phase: %+v", s)
 	}
 	runtime.KeepAlive(c) // a collection before Stats would change it

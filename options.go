@@ -1,8 +1,10 @@
 package poolswap
 
-// DefaultSpares is how many free objects a [Pool] keeps across garbage
+// DefaultSpares is how many free objects a [Pool] keeps at least across garbage
 // collections unless its [Options] say otherwise: one for the next update, and
 // one more for the update after it while a reader still holds the old object.
+// The default is more while more objects are filled at a time, see
+// Options.Spares.
 const DefaultSpares = 2
 
 // NoSpares as Options.Spares disables reuse: objects are reset and discarded
@@ -13,14 +15,22 @@ const NoSpares = -1
 // those of [NewPool].
 type Options[T any] struct {
 	// Spares is how many clean objects the pool keeps for as long as it
-	// lives, garbage collections or not: 0 stands for DefaultSpares, NoSpares
+	// lives, garbage collections or not: 0 stands for the default, NoSpares
 	// for none. One for each object that is filled at a time, and one for each
 	// old version that readers hold at a time, are enough for updates without
 	// a call of the factory. Each costs the memory of one filled and reset
-	// object: a pool for a table of 200 MiB holds up to 400 MiB beside the
-	// current table. Free objects beyond the spares go to a sync.Pool, which
-	// the next two collections empty, or, with NoSpares, Discard or MaxLive,
-	// are discarded at once.
+	// object: with one writer, a pool for a table of 200 MiB holds up to 400 MiB
+	// beside the current table. Free objects beyond the spares go to a sync.Pool,
+	// which the next two collections empty, or, with NoSpares, Discard or
+	// MaxLive, are discarded at once.
+	//
+	// The default follows the work. It is as many as were being filled at a time
+	// lately: objects that Get, GetNew, TryGet or Publish took from the pool and
+	// that were neither published nor given back yet. It is never below
+	// DefaultSpares, and at most 16, or twice GOMAXPROCS at NewPool if that is
+	// more. The default rises at once, and falls when 128 to 256 of those calls
+	// have not reached the peak again. Spares that are too many then are
+	// discarded when the next object comes back. Stats.SpareLimit shows it.
 	Spares int
 
 	// Discard, if not nil, is called once for each object that leaves the

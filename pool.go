@@ -67,20 +67,21 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 	case options.MaxLive < 0:
 		panic(fmt.Sprintf("poolswap: NewPool of %v with Options.MaxLive %d (0 is no limit)", typ, options.MaxLive))
 	}
-	spares := options.Spares
-	switch spares {
+	spares, maxSpares := options.Spares, options.Spares
+	switch options.Spares {
 	case 0:
-		spares = DefaultSpares
+		spares, maxSpares = DefaultSpares, refcount.MostFollowing()
 	case NoSpares:
-		spares = 0
+		spares, maxSpares = 0, 0
 	}
 	offset := offsetOfRef[T]()
 	config := refcount.Config{
-		TypeName: "*" + typ.String(),
-		Factory:  func() *refcount.Object { return engineObject(factory(), offset) },
-		Spares:   spares,
-		MaxLive:  options.MaxLive,
-		Portable: options.Portable,
+		TypeName:  "*" + typ.String(),
+		Factory:   func() *refcount.Object { return engineObject(factory(), offset) },
+		Spares:    spares,
+		MaxSpares: maxSpares,
+		MaxLive:   options.MaxLive,
+		Portable:  options.Portable,
 	}
 	if reset != nil {
 		config.Reset = func(o *refcount.Object) bool { return reset(userObject[T](o, offset)) }

@@ -52,7 +52,6 @@ func TestSparesAreLastInFirstOut(t *testing.T) {
 
 func TestSparesAreBounded(t *testing.T) {
 	for _, test := range []struct{ option, want int }{
-		{0, poolswap.DefaultSpares},
 		{poolswap.NoSpares, 0},
 		{1, 1},
 		{2, 2},
@@ -67,7 +66,7 @@ func TestSparesAreBounded(t *testing.T) {
 			objs := pool.getMany(8)
 			pool.releaseAll(objs)
 			s := pool.Stats()
-			if s.Spares != test.want || s.Live != test.want || len(discarded) != 8-test.want {
+			if s.Spares != test.want || s.SpareLimit != test.want || s.Live != test.want || len(discarded) != 8-test.want {
 				t.Errorf("%d discarded, %+v", len(discarded), s)
 			}
 			for i, obj := range discarded { // the first to be released are the spares
@@ -136,7 +135,8 @@ func TestNoSparesReusesNothing(t *testing.T) {
 
 // TestMoreFreeObjectsThanSpares is for the race detector.
 func TestMoreFreeObjectsThanSpares(t *testing.T) {
-	pool := counting{Pool: newTablePool(poolswap.Options[table]{})}
+	const spares = 2
+	pool := counting{Pool: newTablePool(poolswap.Options[table]{Spares: spares})}
 	var writers sync.WaitGroup
 	for range 2 {
 		writers.Go(func() {
@@ -146,7 +146,7 @@ func TestMoreFreeObjectsThanSpares(t *testing.T) {
 		})
 	}
 	writers.Wait()
-	if s := pool.Stats(); s.Spares != poolswap.DefaultSpares {
+	if s := pool.Stats(); s.Spares != spares {
 		t.Errorf("after all releases: %+v", s)
 	}
 }

@@ -21,7 +21,7 @@ func TestStatsFollowEachObject(t *testing.T) {
 		refuse := false
 		options.Discard = func(*table) {}
 		pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, func(*table) bool { return !refuse }, options)
-		want := poolswap.Stats{Counting: "portable", ReadPath: refcount.ReadPath()}
+		want := poolswap.Stats{SpareLimit: poolswap.DefaultSpares, Counting: "portable", ReadPath: refcount.ReadPath()}
 		if !options.Portable && stripe.Asymmetric() {
 			want.Counting = "asymmetric"
 		}
@@ -88,7 +88,7 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 	}
 	for _, name := range []string{
 		"Created", "Adopted", "Discarded", "Lost", "Collected",
-		"Live", "Current", "Retired", "PendingReset", "Resetting", "Spares",
+		"Live", "Current", "Retired", "PendingReset", "Resetting", "Spares", "SpareLimit",
 		"Updates", "Drained", "Leaked", "Abandoned",
 		"Retries", "LateReleases", "SlowChecks", "Counting", "ReadPath",
 		"Versions", "FailedPublishes", "Held", "OldestRetired",

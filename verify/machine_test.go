@@ -73,7 +73,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 	switch options.Spares {
 	case poolswap.NoSpares:
 	case 0:
-		m.spares = poolswap.DefaultSpares
+		m.spares, m.follows = poolswap.DefaultSpares, true
 	default:
 		m.spares = options.Spares
 	}

@@ -3,6 +3,7 @@ package verify_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 
 	"github.com/poolswap/poolswap"
@@ -36,8 +37,34 @@ func (m *model) get(got *record, p plan) (w *twin, v verdict) {
 	}
 	if w != nil {
 		w.place, w.mark = private, 0
+		m.countGet()
 	}
 	return w, v
+}
+
+// roundOfGets is after how many Gets a peak of the one before is forgotten.
+const roundOfGets = 128
+
+// countGet notes how many objects callers own after a Get.
+func (m *model) countGet() {
+	owned := 0
+	for _, w := range m.twins {
+		if w.place == private {
+			owned++
+		}
+	}
+	m.peaks[0] = max(m.peaks[0], owned)
+	if m.gets++; m.gets == roundOfGets {
+		m.gets, m.peaks = 0, [2]int{0, m.peaks[0]}
+	}
+}
+
+// spareLimit is how many clean objects are kept.
+func (m *model) spareLimit() int {
+	if !m.follows {
+		return m.spares
+	}
+	return min(max(m.spares, m.peaks[0], m.peaks[1]), max(16, 2*runtime.GOMAXPROCS(0)))
 }
 
 func (m *model) takeFree(got *record) (*twin, verdict) {
@@ -168,6 +195,7 @@ func (m *model) accounts() poolswap.Stats {
 	s := m.stats
 	s.Live = m.live()
 	s.Spares = len(m.clean)
+	s.SpareLimit = m.spareLimit()
 	s.PendingReset = len(m.dirty)
 	for _, w := range m.twins {
 		s.Held += max(0, w.acquired-w.released)

@@ -66,7 +66,10 @@ func (v verdict) err() error {
 // model is a sequential poolswap without concurrency: one pool, two containers,
 // and exact accounts.
 type model struct {
-	spares    int
+	spares    int // the limit; at least this many if it follows
+	follows   bool
+	peaks     [2]int // most objects that callers owned at a time: in this round of Gets, and in the one before
+	gets      int    // of this round
 	maxLive   int
 	discards  bool // a Discard hook is set
 	resets    bool // a reset function is set
@@ -238,14 +241,18 @@ func (m *model) recycle(w *twin) verdict {
 	case !kept:
 	case m.poolClosed:
 		m.drop(w)
-	case len(m.clean) < m.spares:
+	case len(m.clean) < m.spareLimit():
 		w.place, w.mark = clean, 0
 		m.clean = append(m.clean, w)
+		return v
 	case m.overflows:
 		w.place, w.mark = overflow, 0
 		m.inOverflow++
 	default:
 		m.drop(w)
+	}
+	for kept && len(m.clean) > m.spareLimit() {
+		m.drop(pop(&m.clean))
 	}
 	return v
 }

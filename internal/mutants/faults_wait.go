@@ -53,10 +53,10 @@ var waitFaults = []fault{
 	}},
 	{"K1: what waits for a clean object is not woken", "internal/refcount/recycle.go", []edit{
 		{
-			`	case p.free.pushClean(obj): // (K1)
+			`	case kept:
 		p.back.wake()
 `,
-			`	case p.free.pushClean(obj): // (K1)
+			`	case kept:
 `,
 		},
 	}},

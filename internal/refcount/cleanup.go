@@ -128,6 +128,8 @@ func (c cleanup) run() {
 		stats.drained.Add(1)
 	case retired:
 		stats.drained.Add(1)
+	case private: // its owner forgot it
+		stats.unpublished.Add(1)
 	}
 	stats.collected.Add(1)
 	stats.live.Add(^uint64(0)) // (G3)

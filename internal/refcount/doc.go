@@ -18,6 +18,7 @@
 //	get.go       Get: a free object, a new one, an adopted one
 //	recycle.go   reset, keep or drop; the sweeper
 //	freelist.go  clean objects and objects that need their reset
+//	spares.go    how many clean objects are kept
 //	cleanup.go   what the garbage collector took; the registry of objects
 //	stats.go     counts of events
 //	misuse.go    panics that name the operation and the likely cause

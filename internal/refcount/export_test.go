@@ -52,7 +52,7 @@ func (p *Pool) Registered() int {
 
 // Clean returns how many clean objects the free list has.
 func (p *Pool) Clean() int {
-	clean, _ := p.free.count()
+	clean, _, _ := p.free.count()
 	return clean
 }
 

@@ -8,9 +8,10 @@ import "github.com/poolswap/poolswap/internal/seam"
 // pop. The clean ones are referenced from here, which is what keeps them over
 // garbage collections.
 type freeList struct {
-	limit int        // how many clean objects are kept; constant
+	stats *stats     // of the pool; constant
 	mu    seam.Mutex // never held while a function of the user runs, never taken by a reader
-	clean []*Object  // guarded by mu; its capacity is limit
+	clean []*Object  // guarded by mu; its capacity is the most that the limit can be
+	limit spareLimit // how many of them are kept; guarded by mu
 
 	closed   bool // nothing is taken or kept any more; guarded by mu
 	creating int  // calls that are making an object; guarded by mu
@@ -22,18 +23,19 @@ type freeList struct {
 	dirty seam.Pointer[Object]
 }
 
-// pushClean keeps obj, or returns false if limit objects are kept or the pool is
-// closed. Ownership of obj passes to the list only with true.
-func (l *freeList) pushClean(obj *Object) bool {
+// pushClean keeps obj, unless as many objects are kept as may be or the pool is
+// closed. Ownership of obj passes to the list only if it is kept. surplus says
+// that more objects are kept than may be, because the limit has fallen.
+func (l *freeList) pushClean(obj *Object) (kept, surplus bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.closed || len(l.clean) == l.limit {
-		return false
+	if l.closed || len(l.clean) >= l.limit.now {
+		return false, len(l.clean) > l.limit.now
 	}
 	publication := &obj.counters.Load().Publication
 	arrives(obj.counters.Load(), publication.Leaving.Load())
 	l.clean = append(l.clean, obj)
-	return true
+	return true, false
 }
 
 // takeClean returns the clean object that was pushed last, or nil. The caller
@@ -75,6 +77,7 @@ func (l *freeList) pop() (obj *Object, clean bool, err error) {
 	}
 	if obj := l.takeClean(); obj != nil {
 		obj.begin()
+		l.limit.handOut(l.stats)
 		return obj, true, nil
 	}
 	return l.takeDirty(), false, nil
@@ -89,6 +92,7 @@ func (l *freeList) begin(obj *Object) bool {
 		return false
 	}
 	obj.begin()
+	l.limit.handOut(l.stats)
 	return true
 }
 
@@ -103,11 +107,15 @@ func (l *freeList) beginCreating() bool {
 	return !l.closed
 }
 
-// endCreating ends what beginCreating began.
-func (l *freeList) endCreating() {
+// endCreating ends what beginCreating began. made says that the call returns an
+// object.
+func (l *freeList) endCreating(made bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.creating--
+	if made {
+		l.limit.handOut(l.stats)
+	}
 }
 
 // isCreating reports whether some call is making an object.
@@ -150,14 +158,14 @@ func (l *freeList) takeDirty() *Object {
 	}
 }
 
-// count returns how many objects are clean and how many are dirty. The walk is
-// safe while readers push: a push only prepends, and pops are kept out by mu,
-// so next of an object in the list does not change.
-func (l *freeList) count() (clean, dirty int) {
+// count returns how many objects are clean, how many may be, and how many are
+// dirty. The walk is safe while readers push: a push only prepends, and pops are
+// kept out by mu, so next of an object in the list does not change.
+func (l *freeList) count() (clean, limit, dirty int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for obj := l.dirty.Load(); obj != nil; obj = obj.next.Load() {
 		dirty++
 	}
-	return len(l.clean), dirty
+	return len(l.clean), l.limit.now, dirty
 }

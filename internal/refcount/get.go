@@ -34,7 +34,7 @@ func (p *Pool) Get() (*Object, error) {
 			if !p.tryReset(obj) {
 				continue
 			}
-			if p.free.limit == 0 { // the sweeper would have dropped it
+			if p.Spares == 0 { // the sweeper would have dropped it
 				p.drop(obj)
 				continue
 			}
@@ -85,7 +85,7 @@ func (p *Pool) create() (*Object, error) {
 		return nil, ErrClosed
 	}
 	defer p.back.wake()
-	defer p.free.endCreating()
+	defer func() { p.free.endCreating(made) }()
 	obj := p.Factory()
 	if obj == nil {
 		panic(fmt.Sprintf("poolswap: the factory of the pool of %s returned nil", p.TypeName))
@@ -99,12 +99,15 @@ func (p *Pool) create() (*Object, error) {
 	return obj, nil
 }
 
-// adopt takes an object that did not come from a pool into this one.
-func (p *Pool) adopt(obj *Object) {
-	if p.attach(obj) {
-		p.stats.addLive()
-		p.stats.adopted.Add(1)
+// adopt takes an object that did not come from a pool into this one. It reports
+// false if another goroutine did.
+func (p *Pool) adopt(obj *Object) bool {
+	if !p.attach(obj) {
+		return false
 	}
+	p.stats.addLive()
+	p.stats.adopted.Add(1)
+	return true
 }
 
 // adoptDiscarded takes back an object that the pool had discarded. It reports

@@ -18,9 +18,10 @@ type Config struct {
 	Discard  func(*Object)      // nil: the garbage collector does all there is to do
 	Reports  *Reports           // nil: what could be reported panics or is dropped
 
-	Spares   int  // how many clean objects the free list keeps
-	MaxLive  int  // how many objects may exist; 0: no limit
-	Portable bool // count atomically even where plain increments are possible
+	Spares    int  // how many clean objects the free list keeps
+	MaxSpares int  // how many it keeps at most, while so many are filled at a time; at least Spares
+	MaxLive   int  // how many objects may exist; 0: no limit
+	Portable  bool // count atomically even where plain increments are possible
 }
 
 // Reports receive errors that have no caller to return to. A writer, a goroutine
@@ -58,8 +59,9 @@ type Pool struct {
 // membarrier, unless every pool is Portable.
 func (p *Pool) Init(config Config) {
 	p.Config = config
-	p.free.limit = config.Spares
-	p.free.clean = make([]*Object, 0, config.Spares)
+	p.free.limit = spareLimit{now: config.Spares, least: config.Spares, most: config.MaxSpares}
+	p.free.clean = make([]*Object, 0, config.MaxSpares)
+	p.free.stats = &p.stats
 	p.sweepFunc = p.sweep
 	p.self = p
 	p.begun = time.Now()

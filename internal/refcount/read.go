@@ -226,6 +226,7 @@ func (p *Pool) giveBack(o *Object, owned uint64) bool {
 		return false
 	}
 	counters.Publication.Version.Store(0) // (B1)
+	p.stats.unpublished.Add(1)
 	return true
 }
 

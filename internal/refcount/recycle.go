@@ -70,10 +70,11 @@ func (p *Pool) runReset(obj *Object) (clean bool) {
 
 // keep puts a clean object where Get finds it, or drops it.
 func (p *Pool) keep(obj *Object) {
-	switch {
 	// (K1) Among the spares, under the mutex of the free list, if there is
 	// room. Ownership passes to the caller that pops it, (G1).
-	case p.free.pushClean(obj): // (K1)
+	kept, surplus := p.free.pushClean(obj) // (K1)
+	switch {
+	case kept:
 		p.back.wake()
 
 	// (K2) In the overflow, a sync.Pool, which passes it to at most one Get or
@@ -82,13 +83,16 @@ func (p *Pool) keep(obj *Object) {
 	// there: they must not vanish without Discard, or stay where Get cannot
 	// find them. Nor do those of a closed pool, which has no Get any more. One
 	// that Close overtakes between the look and the Put is the collector's.
-	case p.Discard == nil && p.MaxLive == 0 && p.free.limit > 0 && !p.free.isClosed():
+	case p.Discard == nil && p.MaxLive == 0 && p.Spares > 0 && !p.free.isClosed():
 		counters := obj.counters.Load()
 		arrives(counters, counters.Publication.Leaving.Load())
 		p.overflow.Put(obj) // (K2)
 		p.back.wake()
 	default:
 		p.drop(obj)
+	}
+	if surplus {
+		p.dropSpares(true)
 	}
 }
 
@@ -118,18 +122,27 @@ func (p *Pool) drop(obj *Object) {
 // Trim drops every clean object. Others may push and pop meanwhile; it ends
 // when it finds both places empty once.
 func (p *Pool) Trim() {
-	for obj := p.popClean(); obj != nil; obj = p.popClean() {
-		p.drop(obj)
-	}
+	p.dropSpares(false)
 	for obj, _ := p.overflow.Get().(*Object); obj != nil; obj, _ = p.overflow.Get().(*Object) {
 		p.drop(obj)
 	}
 }
 
+// dropSpares drops every clean object, or only those that are more than may be
+// kept.
+func (p *Pool) dropSpares(onlySurplus bool) {
+	for obj := p.popClean(onlySurplus); obj != nil; obj = p.popClean(onlySurplus) {
+		p.drop(obj)
+	}
+}
+
 // popClean returns a clean object, for the caller to drop, or nil.
-func (p *Pool) popClean() *Object {
+func (p *Pool) popClean(onlySurplus bool) *Object {
 	p.free.mu.Lock()
 	defer p.free.mu.Unlock()
+	if onlySurplus && len(p.free.clean) <= p.free.limit.now {
+		return nil
+	}
 	obj := p.free.takeClean()
 	if obj != nil {
 		counters := obj.counters.Load()

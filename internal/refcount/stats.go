@@ -19,6 +19,14 @@ type stats struct {
 	published, retired, drained                  atomic.Uint64 // retired-drained: replaced and still held
 	abandoned, leaked, failed                    atomic.Uint64
 	retries, lateReleases, slowChecks            atomic.Uint64
+
+	// unpublished is how many objects that a Get returned were given back or
+	// collected instead of published, less the number of those that were
+	// published although no Get had returned them. Together with published it is
+	// how many fills have ended, see spareLimit. An adopted object counts only
+	// after its publication, so that it never looks like one that is being
+	// filled.
+	unpublished atomic.Int64
 }
 
 // addLive counts one more live object.
@@ -69,6 +77,7 @@ type Stats struct {
 	PendingReset int
 	Resetting    int
 	Spares       int
+	SpareLimit   int
 	Updates      uint64
 	Drained      uint64
 	Leaked       uint64
@@ -126,7 +135,7 @@ func (p *Pool) Stats() Stats {
 	s.Updates = c.published.Load()
 	s.Retired = int(retired - s.Drained)
 	s.Current = int(s.Updates - retired)
-	s.Spares, s.PendingReset = p.free.count()
+	s.Spares, s.SpareLimit, s.PendingReset = p.free.count()
 	if !p.Portable && stripe.Asymmetric() {
 		s.Counting = "asymmetric"
 	}

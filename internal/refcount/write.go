@@ -9,10 +9,14 @@ func (s *Slot) Update(next *Object) {
 	const op = "Update"
 	s.Check(op)
 	var owned uint64
+	adopted := false
 	if next != nil {
-		owned = s.prepare(next, op)
+		owned, adopted = s.prepare(next, op)
 	}
 	old, _, err := s.put(next, owned, anySwaps)
+	if adopted {
+		s.pool.stats.unpublished.Add(-1)
+	}
 	switch {
 	case errors.Is(err, errRefused):
 		s.refuse(next, op)
@@ -25,21 +29,22 @@ func (s *Slot) Update(next *Object) {
 	}
 }
 
-// prepare makes next known to the pool if it is new, and returns its state word.
-func (s *Slot) prepare(next *Object, op string) (owned uint64) {
+// prepare makes next known to the pool if it is new, and returns its state word
+// and whether this call adopted it.
+func (s *Slot) prepare(next *Object, op string) (owned uint64, adopted bool) {
 	if _, closed := s.look(); closed {
 		s.panicClosed(op)
 	}
 	if next.counters.Load() == nil {
-		s.pool.adopt(next)
+		adopted = s.pool.adopt(next)
 	}
 	s.pool.checkOwn(next, op)
 	state := &next.counters.Load().State
 	owned = state.Load()
 	if phaseOf(owned) == discarded && s.pool.adoptDiscarded(next) {
-		owned = state.Load()
+		owned, adopted = state.Load(), true
 	}
-	return owned
+	return owned, adopted
 }
 
 // anySwaps tells put not to compare the number of swaps.
