@@ -110,10 +110,23 @@ func newMixers(rival string, f *rivals.Functions[table], goroutines int) []mixer
 	// One object is current, and each goroutine has one in its hands: it fills
 	// it, reads it, or resets it. One more is with the sweeper.
 	rivals.Warm(shared, f, goroutines+2)
+	if rival == "DefaultSpares" {
+		forgetPeak(shared)
+		rivals.Warm(shared, f, goroutines) // as many as the work fills at a time
+	}
 	for g := range mixers {
 		mixers[g].shared = shared
 	}
 	return mixers
+}
+
+// forgetPeak makes a pool forget how many objects it took to warm it, so that its
+// default number of spares follows the work that is measured: it fills one object
+// at a time, in more Gets than a peak is remembered for.
+func forgetPeak(shared rivals.Shared[table]) {
+	for range 300 {
+		shared.Update(shared.GetNew())
+	}
 }
 
 // newSharedTable sets up a rival for that many writers at a time.

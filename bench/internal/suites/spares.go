@@ -8,14 +8,15 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/measure"
 )
 
-// spares is what Options.Spares is worth where several writers replace the
-// object at a time.
+// spares is how the default number of spares compares with one that is set,
+// where several writers replace the object at a time.
 func spares() measure.Suite {
 	s := measure.Suite{
 		Name:  "spares",
 		Title: "Many writers: a spare for each, or the default",
 		About: "The hot swap with 50 % writes under a limit of 50 MiB, by as many goroutines as the case has writers (GOMAXPROCS too). WriterSpares is " +
-			"PoolSwap with Options.Spares set to the number of writers. DefaultSpares leaves it at two: further free maps go to a sync.Pool, which collections empty.",
+			"PoolSwap with Options.Spares set to the number of writers. DefaultSpares leaves it alone: as many as were being filled at a time lately. " +
+			"Further free maps go to a sync.Pool, which collections empty.",
 		Time:     300 * time.Millisecond,
 		FullTime: time.Second,
 		Columns: []measure.Column{
