@@ -60,7 +60,7 @@ type Column struct {
 }
 
 // Case is one situation in which rivals are compared. All of them run in one
-// process, in turns.
+// process, in turns, unless each is to have its own.
 type Case struct {
 	Name   string // key=value pairs with slashes in between
 	Ours   string // the rival that ratios refer to
@@ -69,6 +69,11 @@ type Case struct {
 
 	// MemoryLimit, if not empty, is the GOMEMLIMIT of the process.
 	MemoryLimit string
+
+	// OwnProcess gives each sample a process of its own, where one process for all
+	// would show what an earlier sample has left: the memory of the process, or its
+	// GOMAXPROCS.
+	OwnProcess bool
 
 	// Setup is about how long a sample takes beyond its clock, or altogether
 	// where it is Untimed: not a run for some time but a fixed amount of work.

@@ -19,6 +19,8 @@ func Format(value float64, unit string) string {
 		return scaled(value, 1000, "ns", "µs", "ms", "s")
 	case unit == "B/op" || unit == "B/update" || unit == "B/load" || strings.HasSuffix(unit, "-bytes"):
 		return scaled(whole(value), 1024, "B", "KiB", "MiB", "GiB")
+	case strings.HasSuffix(unit, "-share"):
+		return digits(100*value) + " %"
 	case unit == "allocs/op" || unit == "allocs/load":
 		return digits(whole(value))
 	}

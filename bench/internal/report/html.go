@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
@@ -87,7 +88,12 @@ func newFigure(s *measure.Suite, c measure.Chart, run *results.Run) figureData {
 		f.SVG = template.HTML(chart.Bars(c.Title, labels, units, series)) // every text in it is escaped
 		return f
 	}
-	f.SVG = template.HTML(chart.Lines(c.Title, c.Axis, labels, series, func(v float64) string { return Format(v, units[0]) }))
+	format := func(v float64) string { return Format(v, units[0]) }
+	if c.Kind == measure.Plot {
+		f.SVG = template.HTML(chart.Plot(c.Title, c.Axis, series, gridUnit(units[0]), format))
+	} else {
+		f.SVG = template.HTML(chart.Lines(c.Title, c.Axis, labels, series, format))
+	}
 	for i, line := range series {
 		f.Legend = append(f.Legend, legendEntry{line.Name, template.HTML(chart.Mark(i, line.Class))})
 	}
@@ -110,14 +116,48 @@ func seriesOf(s *measure.Suite, c measure.Chart, run *results.Run) []chart.Serie
 			summary := stats.Of(run.Find(s.Name, p.Case, rival).Values[p.Unit])
 			measured = measured || summary.N > 0
 			line.Points = append(line.Points, chart.Point{
-				Value: summary.Median, Low: summary.Low, High: summary.High, Text: Format(summary.Median, p.Unit),
+				X: place(s, c, p, run, rival), Value: summary.Median, Low: summary.Low, High: summary.High, Text: Format(summary.Median, p.Unit),
 			})
+		}
+		if c.Fit {
+			line.Fit = fit(line.Points)
 		}
 		if measured {
 			all = append(all, line)
 		}
 	}
 	return all
+}
+
+// gridUnit is what the grid of a plot has round multiples of.
+func gridUnit(unit string) float64 {
+	if strings.HasSuffix(unit, "-bytes") {
+		return 1 << 20
+	}
+	return 1
+}
+
+// place is where a point of a plot lies.
+func place(s *measure.Suite, c measure.Chart, p measure.Point, run *results.Run, rival string) float64 {
+	if c.X == "" {
+		return p.At
+	}
+	return stats.Of(run.Find(s.Name, p.Case, rival).Values[c.X]).Median
+}
+
+// fit returns the line through points that were measured, and nil if they are too
+// few.
+func fit(points []chart.Point) func(x float64) float64 {
+	var x, y []float64
+	for _, p := range points {
+		if !math.IsNaN(p.X) && !math.IsNaN(p.Value) {
+			x, y = append(x, p.X), append(y, p.Value)
+		}
+	}
+	if line, ok := stats.FitLine(x, y); ok {
+		return line.At
+	}
+	return nil
 }
 
 // rivalsOf returns the rivals of all cases of a chart, in order.

@@ -62,6 +62,8 @@ type child struct {
 	stdin   io.WriteCloser
 	in      *json.Encoder
 	out     *json.Decoder
+
+	memoryLimit string
 }
 
 // start starts a child under a memory limit, if one is given. It is killed when
@@ -89,7 +91,7 @@ func start(ctx context.Context, memoryLimit string, stderr io.Writer) (*child, e
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	return &child{command, stdin, json.NewEncoder(stdin), json.NewDecoder(bufio.NewReader(stdout))}, nil
+	return &child{command, stdin, json.NewEncoder(stdin), json.NewDecoder(bufio.NewReader(stdout)), memoryLimit}, nil
 }
 
 // sample asks for one sample and waits for it.

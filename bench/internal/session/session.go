@@ -62,7 +62,7 @@ func (s *Session) suite(ctx context.Context, suite *measure.Suite, run *results.
 	}()
 	for i := range suite.Cases {
 		c := &suite.Cases[i]
-		if current == nil || c.MemoryLimit != suite.Cases[i-1].MemoryLimit {
+		if !c.OwnProcess && (current == nil || c.MemoryLimit != current.memoryLimit) {
 			if current != nil {
 				_ = current.stop()
 			}
@@ -86,7 +86,7 @@ func (s *Session) measureCase(ctx context.Context, current *child, suite *measur
 		for i := range c.Rivals {
 			rival := &c.Rivals[i]
 			s.Progress.Next(suite, c, rival, round)
-			sample, err := current.sample(request{suite.Name, c.Name, rival.Name, config})
+			sample, err := s.sample(ctx, current, c, request{suite.Name, c.Name, rival.Name, config})
 			if err != nil {
 				return fmt.Errorf("suite %s, case %s, %s: %w", suite.Name, c.Name, rival.Name, err)
 			}
@@ -94,6 +94,19 @@ func (s *Session) measureCase(ctx context.Context, current *child, suite *measur
 		}
 	}
 	return nil
+}
+
+// sample takes one sample, with the current child or with one for it alone.
+func (s *Session) sample(ctx context.Context, current *child, c *measure.Case, q request) (measure.Sample, error) {
+	if !c.OwnProcess {
+		return current.sample(q)
+	}
+	own, err := start(ctx, c.MemoryLimit, s.Stderr)
+	if err != nil {
+		return measure.Sample{}, err
+	}
+	defer func() { _ = own.stop() }()
+	return own.sample(q)
 }
 
 // rounds is how many samples of each rival are taken in a case.

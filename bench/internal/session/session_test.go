@@ -104,6 +104,39 @@ func TestRivalsTakeTurnsInOneProcessForEachLimit(t *testing.T) {
 	}
 }
 
+func TestEachSampleHasAProcessWhereTheCaseAsksForIt(t *testing.T) {
+	none, limited := fake.Cases[0], fake.Cases[1]
+	noneAlone, limitedAlone := none, limited
+	noneAlone.OwnProcess, limitedAlone.OwnProcess = true, true
+	suite := measure.Suite{Name: "fake", Cases: []measure.Case{none, limitedAlone, limited, noneAlone}}
+	s := session.Session{Suites: []measure.Suite{suite}, Count: 2, Progress: silent{}, Stderr: os.Stderr}
+	run := new(results.Run)
+	if err := s.Run(context.Background(), run); err != nil {
+		t.Fatal(err)
+	}
+	pids := make(map[float64]int)
+	for _, series := range run.Series {
+		for i, pid := range series.Values["pid"] {
+			pids[pid]++
+			if got := series.Values["limit"][i] == 64<<20; got != (series.Case == limited.Name) {
+				t.Errorf("%s: the memory limit of the child is %v", series.Case, series.Values["limit"][i])
+			}
+		}
+	}
+	alone, shared := 0, 0
+	for _, samples := range pids {
+		switch samples {
+		case 1:
+			alone++
+		case 6:
+			shared++
+		}
+	}
+	if alone != 12 || shared != 2 {
+		t.Errorf("%d samples had a process of their own, want 12; %d processes took six, want 2", alone, shared)
+	}
+}
+
 func TestLongCasesHaveFewRounds(t *testing.T) {
 	suite := measure.Suite{Name: "fake", Cases: slices.Clone(fake.Cases)}
 	suite.Cases[0].MostRounds, suite.Cases[0].Setup, suite.Cases[0].Untimed = 2, time.Second, true

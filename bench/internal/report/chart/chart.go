@@ -19,10 +19,14 @@ type Series struct {
 	Name   string
 	Class  string
 	Points []Point
+
+	// Fit, if not nil, is the line through the points of a plot.
+	Fit func(x float64) float64
 }
 
 // Point is a value, the interval around it, and how to write it.
 type Point struct {
+	X                float64 // its place in a plot
 	Value, Low, High float64
 	Text             string
 }
