@@ -25,6 +25,7 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/session"
 	"github.com/poolswap/poolswap/bench/internal/suites"
+	"github.com/poolswap/poolswap/bench/internal/updateparts"
 )
 
 func main() {
@@ -88,6 +89,9 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 	}
 	if table, err := projection.Table(measured); err == nil { // the run has what it needs
 		_, _ = fmt.Fprintf(stdout, "\nA publication of 10 MiB to larger fleets\n%s", table)
+	}
+	if table, err := updateparts.Table(measured); err == nil {
+		_, _ = fmt.Fprintf(stdout, "\nThe parts of an update\n\n%s", table)
 	}
 	if o.targets {
 		if err := report.WriteTargets(stdout, measured); err != nil {

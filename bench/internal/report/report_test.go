@@ -6,6 +6,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -152,6 +153,51 @@ func TestPageSaysWhatIsCompared(t *testing.T) {
 	}
 }
 
+// A plot is drawn of what was measured: here of ten seconds of a minute, and of the
+// line through three points.
+func TestPlotsShowSeriesAndLines(t *testing.T) {
+	run := new(results.Run)
+	memory := map[string]float64{"p99.9-ns": 1e6}
+	for second := range 10 {
+		memory[fmt.Sprintf("rss-%02ds-bytes", second)] = float64((second + 1) * 50 << 20)
+	}
+	run.Get("steady", "object=200MiB", "PoolSwap").Add(1, memory)
+	for _, stripes := range []float64{3, 5, 9} {
+		run.Get("update", fmt.Sprintf("readers=none/procs=%v", stripes-1), "PoolSwap").Add(1, map[string]float64{"stripes": stripes, "ns/op": 100 * stripes})
+	}
+	var page bytes.Buffer
+	if err := report.WriteHTML(&page, suites.All(), run); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		title        string
+		lines, marks int // points that the line goes through, and that have a mark
+		label, end   string
+	}{
+		{"Memory of the process (RSS) over time", 10, 1, ">500 MiB</text>", "PoolSwap, 9: 500 MiB"},
+		{"Time of an update by stripes, and the line through it, readers: none", 2, 3, ">800 ns</text>", "PoolSwap, 9: 900 ns"},
+	} {
+		drawing := regexp.MustCompile(`(?s)<svg[^>]*aria-label="` + regexp.QuoteMeta(c.title) + `".*?</svg>`).FindString(page.String())
+		line := regexp.MustCompile(`<path d="([^"]*)" class="line s0"/>`).FindStringSubmatch(drawing)
+		if line == nil {
+			t.Errorf("%s: no line in %q", c.title, drawing)
+			continue
+		}
+		if got := len(regexp.MustCompile("[ML]").FindAllString(line[1], -1)); got != c.lines {
+			t.Errorf("%s: the line goes through %d points, want %d: %s", c.title, got, c.lines, line[1])
+		}
+		if got := strings.Count(drawing, `class="mark s0"`); got != c.marks {
+			t.Errorf("%s: %d marks, want %d", c.title, got, c.marks)
+		}
+		if !strings.Contains(drawing, c.label) || !strings.Contains(drawing, c.end) {
+			t.Errorf("%s: %q or %q is missing: %s", c.title, c.label, c.end, drawing)
+		}
+	}
+	if strings.Contains(page.String(), "NaN") {
+		t.Error("the page contains NaN")
+	}
+}
+
 func TestBusyMachineIsToldFromAQuietOne(t *testing.T) {
 	for _, c := range []struct {
 		others float64
@@ -226,6 +272,7 @@ func TestFormat(t *testing.T) {
 		{-300, "heap-bytes", "-300 B"},
 		{129.57, "allocs/op", "129"},
 		{2, "factory-calls", "2"},
+		{0.0638, "gc-share", "6.38 %"},
 	} {
 		if got := report.Format(c.value, c.unit); got != c.want {
 			t.Errorf("%v %s is shown as %q, want %q", c.value, c.unit, got, c.want)

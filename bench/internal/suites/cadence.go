@@ -86,6 +86,8 @@ func newShared[T any](rival string, f *rivals.Functions[T]) rivals.Shared[T] {
 		return rivals.NewRWMutexRef(f)
 	case "AtomicPtr":
 		return rivals.NewAtomicPtr(f)
+	case "MutexAlloc":
+		return rivals.NewMutexAlloc(f)
 	}
 	panic("bench: no rival " + rival)
 }

@@ -43,7 +43,7 @@ func latency() measure.Suite {
 	s.Cases = []measure.Case{reads, last, last1}
 	curve := measure.Chart{Kind: measure.Lines, Axis: "per cent of reads at most as slow", Title: "Time of a read, by percentile"}
 	for _, q := range quantiles {
-		curve.Points = append(curve.Points, measure.Point{Label: strings.TrimPrefix(strings.TrimSuffix(q.unit, "-ns"), "p"), Case: reads.Name, Unit: q.unit})
+		curve.Points = append(curve.Points, measure.Point{Label: percentLabel(q.unit), Case: reads.Name, Unit: q.unit})
 	}
 	s.Charts = []measure.Chart{curve, {Title: "Release by the last holder", Points: []measure.Point{
 		{Label: "median", Case: last.Name, Unit: "p50-ns"},
@@ -180,4 +180,9 @@ func addQuantiles(sample *measure.Sample, h *hdrhistogram.Histogram) {
 	for _, q := range quantiles {
 		sample.Values[q.unit] = float64(h.ValueAtPercentile(q.percent))
 	}
+}
+
+// percentLabel is how a chart shows a unit of quantiles.
+func percentLabel(unit string) string {
+	return strings.TrimPrefix(strings.TrimSuffix(unit, "-ns"), "p")
 }
