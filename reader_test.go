@@ -20,6 +20,7 @@ func TestReader(t *testing.T) {
 			{"Close and Park may be called repeatedly and in any order", closeTwice},
 			{"a Reader may be passed between goroutines", readerIsPassed},
 			{"a recycled object is loaded again", recycledObjectIsLoaded},
+			{"Load releases what it held before it takes another", loadReleasesFirst},
 		} {
 			t.Run(test.name, func(t *testing.T) { test.run(t, options) })
 		}
@@ -173,5 +174,23 @@ func recycledObjectIsLoaded(t *testing.T, options poolswap.Options[table]) {
 	}
 	if obj := r.Load(); obj != again || obj.value != 2 || pool.Refs(obj) != 1 {
 		t.Errorf("Load returned %p, value %d, %d references", obj, obj.value, pool.Refs(obj))
+	}
+}
+
+// loadReleasesFirst lets the second half of a Load panic. A Reader that took the
+// next object before it released the last would hold two for a moment, and here
+// for good.
+func loadReleasesFirst(t *testing.T, options poolswap.Options[table]) {
+	pool := newTablePool(options)
+	c := poolswap.NewContainer(pool, &table{value: 1})
+	r := c.NewReader()
+	held := r.Load()
+	next := c.GetNew()
+	c.Update(next)
+	*next = table{} // overwrites its Ref
+	pooltest.PanicOf(t, func() { r.Load() })
+	pooltest.Eventually(t, "the object that was held is recycled", func() bool { return pool.Stats().Spares == 1 })
+	if again := c.GetNew(); again != held {
+		t.Error("another object was recycled")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/poolswap/poolswap/internal/test/machine"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/reload"
 )
@@ -85,10 +86,10 @@ func overlayChild(t *testing.T) {
 	_, why, refused := strings.Cut(string(output), overlayRefused)
 	switch {
 	case err != nil && !errors.As(err, &exit):
-		t.Skip("a process cannot have mounts of its own: ", err)
+		machine.Lacks(t, "a process cannot have mounts of its own: ", err)
 	case refused:
 		why, _, _ = strings.Cut(why, "\n")
-		t.Skip(overlayRefused, why)
+		machine.Lacks(t, overlayRefused, why)
 	case err != nil:
 		t.Errorf("%v\n%s", err, output)
 	case !strings.Contains(string(output), "--- PASS: "+t.Name()):

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/poolswap/poolswap/internal/test/machine"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/reload"
 )
@@ -63,11 +64,7 @@ func newNginx(t *testing.T) *nginx {
 	t.Helper()
 	program := nginxProgram()
 	if program == "" {
-		const none = "POOLSWAP_NGINX names no nginx, and there is none in PATH or /usr/sbin"
-		if os.Getenv("POOLSWAP_NO_SKIP") != "" {
-			t.Fatal("POOLSWAP_NO_SKIP is set, but " + none)
-		}
-		t.Skip(none)
+		machine.Lacks(t, "POOLSWAP_NGINX names no nginx, and there is none in PATH or /usr/sbin")
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0") // for a free port
 	if err != nil {

@@ -18,17 +18,56 @@ func withProcs(t *testing.T) {
 	t.Cleanup(func() { runtime.GOMAXPROCS(was) })
 }
 
-// pinIsExact reports whether Pin returns the number of a P, not a hash.
-func pinIsExact() bool {
-	return seam.Stripes() == max(runtime.GOMAXPROCS(0), runtime.NumCPU())
+// needsExactPin skips a test in a build whose Pin returns no number of a P: a
+// hash, or what a Machine says.
+func needsExactPin(t *testing.T) {
+	t.Helper()
+	if seam.BuildTag != "" {
+		t.Skip("this build does not count by P")
+	}
+}
+
+// TestAReadCountsOnTheStripeOfItsP pins goroutines to their P and looks on which
+// stripe a read counts, until one was on another P than the first.
+func TestAReadCountsOnTheStripeOfItsP(t *testing.T) {
+	needsExactPin(t)
+	withProcs(t)
+	runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0)))
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
+		c := newTableContainer(options)
+		obj := c.Acquire()
+		defer c.Release(obj)
+		var enough atomic.Bool
+		var readers sync.WaitGroup
+		for range 4 {
+			readers.Go(func() {
+				for !enough.Load() {
+					k := seam.Pin()
+					beforeA, beforeR := objectOf(obj).CountsOf(k)
+					same := c.Acquire()
+					betweenA, betweenR := objectOf(obj).CountsOf(k)
+					c.Release(same)
+					afterA, afterR := objectOf(obj).CountsOf(k)
+					seam.Unpin()
+					if betweenA != beforeA+1 || betweenR != beforeR || afterA != beforeA+1 || afterR != beforeR+1 {
+						t.Errorf("on P %d acquired went %d %d %d and released %d %d %d", k,
+							beforeA, betweenA, afterA, beforeR, betweenR, afterR)
+						enough.Store(true)
+					}
+					if k != 0 {
+						enough.Store(true)
+					}
+				}
+			})
+		}
+		readers.Wait()
+	})
 }
 
 // TestProcessorsWithoutAStripeCountInTheOverflow raises GOMAXPROCS after an
 // object was made, so that it has fewer stripes than there are Ps.
 func TestProcessorsWithoutAStripeCountInTheOverflow(t *testing.T) {
-	if !pinIsExact() {
-		t.Skip("this build does not count by P")
-	}
+	needsExactPin(t)
 	withProcs(t)
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		runtime.GOMAXPROCS(1)
@@ -159,9 +198,7 @@ func TestGOMAXPROCSChangesUnderLoad(t *testing.T) {
 // TestASingleProcessorCountsOnStripeZero: the only P has number 0. The assembly
 // finds that without the runtime.
 func TestASingleProcessorCountsOnStripeZero(t *testing.T) {
-	if !pinIsExact() {
-		t.Skip("this build does not count by P")
-	}
+	needsExactPin(t)
 	withProcs(t)
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)

@@ -3,7 +3,7 @@
 package seam_test
 
 import (
-	"os"
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/test/machine"
 )
 
 // cell is one round of the store-buffering litmus test: two goroutines write one
@@ -94,16 +95,13 @@ func storeBuffering(misses [][8]uint64, fence func()) (forbidden int) {
 // enough. Another system call, which takes as long, does not.
 func TestMembarrierIsAFenceOfOtherProcessors(t *testing.T) {
 	if err := seam.RegisterMembarrier(); err != nil || runtime.GOMAXPROCS(0) < 2 {
-		if os.Getenv("POOLSWAP_NO_SKIP") != "" {
-			t.Fatal("POOLSWAP_NO_SKIP is set, but this needs membarrier and two processors:", err)
-		}
-		t.Skip("this needs membarrier and two processors:", err)
+		machine.Lacks(t, "this needs membarrier and two processors: ", err)
 	}
 	misses := make([][8]uint64, litmusLines)
 	without := 0
 	for batch := 1; without < litmusEnough; batch++ {
 		if batch > litmusBatch {
-			t.Skipf("blind on this machine: without a fence %d of %d rounds came out wrong", without, litmusBatch*litmusRounds)
+			machine.Lacks(t, fmt.Sprintf("blind on this machine: without a fence %d of %d rounds came out wrong", without, litmusBatch*litmusRounds))
 		}
 		without += storeBuffering(misses, func() { syscall.Getppid() })
 		if n := storeBuffering(misses, func() {

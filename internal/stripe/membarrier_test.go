@@ -2,11 +2,11 @@ package stripe_test
 
 import (
 	"errors"
-	"os"
 	"testing"
 
 	"github.com/poolswap/poolswap/internal/seam"
 	"github.com/poolswap/poolswap/internal/stripe"
+	"github.com/poolswap/poolswap/internal/test/machine"
 )
 
 var errFence = errors.New("refused")
@@ -19,10 +19,10 @@ func TestABuildWithoutPlainCountingIsNeverAsymmetric(t *testing.T) {
 
 func TestTheModeBelongsToTheCounters(t *testing.T) {
 	if !stripe.Asymmetric() {
-		if seam.CanCountPlain && os.Getenv("POOLSWAP_NO_SKIP") != "" {
-			t.Fatal("POOLSWAP_NO_SKIP is set, but this kernel has no membarrier")
+		if seam.CanCountPlain {
+			machine.Lacks(t, "this kernel has no membarrier")
 		}
-		t.Skip("this build or this kernel has portable counters only")
+		t.Skip("this build has portable counters only")
 	}
 	before := stripe.New(false)
 	restore := stripe.FailMembarrier(errFence)

@@ -5,7 +5,6 @@ package pooltest
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -17,6 +16,7 @@ import (
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/refcount"
 	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/test/machine"
 )
 
 // ForEachMode runs a suite once in each counting mode, and in a build with
@@ -179,8 +179,8 @@ func (r *Reports) String() string {
 // be counted that way.
 func Skip(t *testing.T, why ...any) {
 	t.Helper()
-	if seam.CanCountPlain && os.Getenv("POOLSWAP_NO_SKIP") != "" {
-		t.Fatal(append([]any{"POOLSWAP_NO_SKIP is set, but"}, why...)...)
+	if seam.CanCountPlain {
+		machine.Lacks(t, why...)
 	}
 	t.Skip(why...)
 }
