@@ -155,6 +155,19 @@ func TestAHookThatMisbehavesOnAWriterCostsOneObject(t *testing.T) {
 	})
 }
 
+// TestAnObjectWhoseResetPanickedStaysLost: it is in no list, and Update refuses it.
+func TestAnObjectWhoseResetPanickedStaysLost(t *testing.T) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
+		h := newHooked(options)
+		h.onReset(func(*table) bool { panic(errHook) })
+		obj := h.Get()
+		pooltest.PanicOf(t, func() { h.Release(obj) })
+		c := poolswap.NewEmptyContainer(h.Pool)
+		pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table that the pool gave up after misuse, a panic in reset, or a failed fence [generation 0, acquired 0 times, released 0 times]",
+			func() { c.Update(obj) })
+	})
+}
+
 func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, bad := range badHooks {

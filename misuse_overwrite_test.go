@@ -80,6 +80,8 @@ func TestACurrentObjectThatIsOverwrittenIsGivenUp(t *testing.T) {
 			}
 		})
 		c.Release(held) // of a lost object: its Ref is restored
+		pooltest.WantPanic(t, "poolswap: Update of a *poolswap_test.table that the pool gave up after misuse, a panic in reset, or a failed fence [generation 0, acquired 1 times, released 1 times]",
+			func() { c.Update(held) })
 		c.Update(c.GetNew())
 		if s := pooltest.Settled(t, pool, 0); s.Lost != 1 || s.Live != 2 || s.Current != 1 || s.Retired != 0 {
 			t.Errorf("in the end: %+v", s)

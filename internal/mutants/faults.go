@@ -1,11 +1,15 @@
 package main
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
 
 // fault is a small error planted in the source of the protocol: in file each
 // old text, which must be there exactly once, becomes the new one.
 type fault struct {
-	name  string
+	name  string // the labels of the steps that it breaks, if any, a colon, and how
 	file  string
 	edits []edit
 }
@@ -13,16 +17,34 @@ type fault struct {
 type edit struct{ old, new string }
 
 // faults are what every layer of tests is measured against.
-var faults = slices.Concat(methodFaults, assemblyFaults)
+var faults = slices.Concat(methodFaults, assemblyFaults, madeFaults)
 
 // methodFaults are planted in the methods. The labels are those of the source;
 // each step they change is there because of what happens without it.
 var methodFaults = slices.Concat(readFaults, retireFaults, poolFaults, publishFaults, waitFaults, spareFaults)
 
+// labelForm matches the label of a step in the name of a fault.
+var labelForm = regexp.MustCompile(`\b[A-Z][0-9]\b`)
+
+// labels returns the labels of the steps that the fault breaks.
+func (f fault) labels() []string {
+	steps, _, _ := strings.Cut(f.name, ":")
+	return labelForm.FindAllString(steps, -1)
+}
+
 // unseen says of a fault why the scheduler cannot see it, although it builds the
 // file. Another layer must.
 var unseen = map[string]string{
 	"V6: the turn is lost if fill calls Goexit": "the scheduler's threads are coroutines, which must not call Goexit",
+
+	"K2: what is to be discarded goes to the overflow":      "the spares of a scenario suffice, so nothing comes to the overflow",
+	"K3 after Discard: discarded when Discard has returned": "no Discard of a scenario brings its object back",
+	"L3: free, as if reset had returned":                    "no scenario has a reset that panics",
+	"L4: live, as if its Ref were whole":                    "no scenario overwrites a Ref",
+	"a container shares a line with its neighbours":         "it has no cache lines",
+	"readers and writers of a container share a line":       "it has no cache lines",
+	"the first Get asks the kernel for membarrier":          "a Machine has no kernel",
+	"Reader: Load acquires before it releases":              "a Reader may hold two objects for a moment, but not promise one",
 
 	"spares: the limit never falls":                                  constantLimit,
 	"spares: the limit falls, and what is too much stays":            constantLimit,

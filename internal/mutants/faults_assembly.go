@@ -156,7 +156,7 @@ look:
 			`	TESTQ	$2, const_countersState(SI) // (R4)`,
 		},
 	}},
-	{"assembly: one stripe for all acquires", "internal/refcount/read_amd64.s", []edit{
+	{"assembly, A1: one stripe for all acquires", "internal/refcount/read_amd64.s", []edit{
 		{
 			`	SHLQ	$const_countersShift, CX
 	INCQ	const_countersAcquired(SI)(CX*1) // (A3)`,
@@ -164,7 +164,7 @@ look:
 	INCQ	const_countersAcquired(SI)(CX*1) // (A3)`,
 		},
 	}},
-	{"assembly: one stripe for all releases", "internal/refcount/read_amd64.s", []edit{
+	{"assembly, R2: one stripe for all releases", "internal/refcount/read_amd64.s", []edit{
 		{
 			`	SHLQ	$const_countersShift, CX
 	INCQ	const_countersReleased(SI)(CX*1) // (R3)`,

@@ -130,4 +130,47 @@ var poolFaults = []fault{
 			`	_ = unsafe.Pointer(obj)`,
 		},
 	}},
+	{"G1: clean and dirty objects are looked for under two locks", "internal/refcount/freelist.go", []edit{
+		{
+			`	return l.takeDirty(), false, nil
+`,
+			`	l.mu.Unlock()
+	l.mu.Lock()
+	return l.takeDirty(), false, nil
+`,
+		},
+	}},
+	{"K2: what is to be discarded goes to the overflow", "internal/refcount/recycle.go", []edit{
+		{
+			`case p.Discard == nil && `,
+			`case `,
+		},
+	}},
+	{"K3 after Discard: discarded when Discard has returned", "internal/refcount/recycle.go", []edit{
+		{
+			`	counters.State.Store(withPhase(counters.State.Load(), discarded)) // (K3)`,
+			`	// (K3)`,
+		},
+		{
+			`		p.Discard(obj)
+	}
+`,
+			`		p.Discard(obj)
+	}
+	counters.State.Store(withPhase(counters.State.Load(), discarded))
+`,
+		},
+	}},
+	{"L3: free, as if reset had returned", "internal/refcount/recycle.go", []edit{
+		{
+			`counters.State.Store(withPhase(counters.State.Load(), lost)) // (L3)`,
+			`// (L3)`,
+		},
+	}},
+	{"N2 before the fields: private from the beginning", "internal/refcount/get.go", []edit{
+		{
+			`counters.State.Store(uint64(unborn))  `,
+			`counters.State.Store(uint64(private)) `,
+		},
+	}},
 }

@@ -140,4 +140,22 @@ var readFaults = []fault{
 			`		seam.Unpin()`,
 		},
 	}},
+	{"A1: the stripe of another P", "internal/refcount/read.go", []edit{
+		{
+			`k := seam.Pin() // (A1)`,
+			`k := seam.Pin() ^ 1 // (A1)`,
+		},
+	}},
+	{"R1: whatever the phase", "internal/refcount/read.go", []edit{
+		{
+			`if phaseOf(counters.State.Load()) == live { // (R1)`,
+			`if phaseOf(counters.State.Load()) != lost { // (R1)`,
+		},
+	}},
+	{"R2: the stripe of another P", "internal/refcount/read.go", []edit{
+		{
+			`k := seam.Pin() // (R2)`,
+			`k := seam.Pin() ^ 1 // (R2)`,
+		},
+	}},
 }

@@ -112,4 +112,16 @@ var retireFaults = []fault{
 			`		_ = o`,
 		},
 	}},
+	{"L1: retired, as if the fence had not failed", "internal/refcount/write.go", []edit{
+		{
+			`withPhase(now, lost)) // (L1)`,
+			`withPhase(now, retired)) // (L1)`,
+		},
+	}},
+	{"L4: live, as if its Ref were whole", "internal/refcount/write.go", []edit{
+		{
+			`counters.State.Store(withPhase(counters.State.Load(), lost)) // (L4)`,
+			`// (L4)`,
+		},
+	}},
 }

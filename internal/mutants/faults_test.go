@@ -1,11 +1,13 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -43,6 +45,46 @@ func TestEveryFaultCanBePlanted(t *testing.T) {
 		}
 		if err := restore(); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestEveryStepHasAFault: a step without one could be wrong in every run. What the
+// assembly does it does by itself, so its steps have faults of their own.
+func TestEveryStepHasAFault(t *testing.T) {
+	t.Chdir("../..")
+	step := regexp.MustCompile(`(?m)^\s*[^\s/].*// \(([A-Z][0-9])\)`)
+	for _, suffix := range []string{".go", ".s"} {
+		files, err := filepath.Glob(filepath.Join(engine, "*"+suffix))
+		if err != nil {
+			t.Fatal(err)
+		}
+		steps := make(map[string]bool)
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, match := range step.FindAllSubmatch(text, -1) {
+				steps[string(match[1])] = true
+			}
+		}
+		if len(steps) < 9 {
+			t.Errorf("only %d labels in %q", len(steps), files)
+		}
+		broken := make(map[string]bool)
+		for _, f := range faults {
+			if strings.HasSuffix(f.file, suffix) {
+				for _, label := range f.labels() {
+					broken[label] = true
+				}
+			}
+		}
+		if want, got := slices.Sorted(maps.Keys(steps)), slices.Sorted(maps.Keys(broken)); !slices.Equal(want, got) {
+			t.Errorf("labels of steps in *%s: %v\nof faults: %v", suffix, want, got)
 		}
 	}
 }

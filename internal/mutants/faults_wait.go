@@ -159,4 +159,10 @@ var waitFaults = []fault{
 			`return live <= int64(current)`,
 		},
 	}},
+	{"W2: the signal that is fired stays", "internal/refcount/wakeup.go", []edit{
+		{
+			`signal := w.signal.Swap(nil); signal`,
+			`signal := w.signal.Load(); signal`,
+		},
+	}},
 }

@@ -52,11 +52,11 @@ func run(ctx context.Context, names, only string, first bool) error {
 		case seenByAny(chosen, f):
 			planted = append(planted, f)
 		default:
-			fmt.Fprintf(os.Stderr, "mutants: no chosen layer builds %s: %q is not planted\n", f.file, f.name)
+			fmt.Fprintf(os.Stderr, "mutants: no chosen layer sees %s: %q is not planted\n", f.file, f.name)
 		}
 	}
 	if len(planted) == 0 {
-		return fmt.Errorf("no fault that these layers build has a name like %q", only)
+		return fmt.Errorf("no fault that these layers see has a name like %q", only)
 	}
 	s, err := newScratch()
 	if err != nil {
@@ -104,7 +104,7 @@ func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault,
 			}
 			fmt.Printf(" %s |", verdict)
 			caught = caught || verdict != survived
-			if l.name == "scheduler" && verdict == survived && unseen[f.name] == "" {
+			if l.name == "scheduler" && verdict == survived {
 				survivors = append(survivors, f.name+" (scheduler)")
 			}
 		}

@@ -193,6 +193,22 @@ var updateScenarios = []scenario{
 		})
 		l.AtEnd(func() { l.revived = int(l.pool.Stats().Adopted) - 1 })
 	}},
+	{name: "two objects await their reset at the limit, and one of them is found", options: poolswap.Options[testObject]{MaxLive: 3}, containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
+		first := l.acquire(c[0])
+		l.update(c[0], l.get())
+		second := l.acquire(c[0])
+		l.update(c[0], l.get())
+		l.Start("reader", func() {
+			l.release(c[0], first)
+			l.release(c[0], second)
+			s, err := l.pool.TryGet() // the sweeper has one of them at most
+			if err != nil {
+				l.Fail("TryGet returned %v, and at most one object is being reset", err)
+			}
+			l.got(s)
+			l.pool.Release(s)
+		})
+	}},
 	{name: "the heavy fence fails", fenceFails: true, containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.writer(c[0], 3) // the third replaces an object that was made after the first failure
