@@ -27,8 +27,8 @@ import (
 // Acquire is lock-free: it repeats only because a publication took effect in
 // between. Release is wait-free, except for the one that drains a replaced
 // object, which is lock-free: it hands the object over with a compare-and-swap.
-// A read allocates nothing and, while no update comes between, writes no cache
-// line that another processor writes.
+// While no update comes between, a read allocates nothing and writes no cache
+// line that another processor writes, but see "Promises" in the package comment.
 //
 // In the terms of the Go memory model, a publication synchronizes before every
 // Acquire and Load that returns its object, every Wait that returns its version

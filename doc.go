@@ -117,9 +117,13 @@
 // replaced object, which is lock-free. Update never waits for readers; Publish
 // does only under [Options.MaxLive].
 //
-// No read allocates, and no read runs the pool's functions. While nothing is
-// replaced, no read writes a cache line that another processor writes, so reads
-// are as fast on many processors as on one.
+// No read runs the pool's functions. A read allocates nothing itself, but one
+// that drains a replaced object may start the pool's background goroutine, for
+// which the runtime can allocate. While nothing is replaced, no read writes a
+// cache line that another processor writes, so reads are as fast on many
+// processors as on one. Two cases are slower, and as correct: with the build tag
+// purego two goroutines can share a line, and processors that GOMAXPROCS added
+// after an object was made share one.
 //
 // An object returns to the pool exactly once, and promptly: the writer that
 // replaced it returns it, or its last reader. What exists is the current object
@@ -134,8 +138,8 @@
 //
 // # Counting modes
 //
-// The pool counts the readers of an object without a word that two processors
-// write. In the asymmetric mode, on linux/amd64, a read counts with plain
+// The pool counts the readers of an object, each processor in memory of its own.
+// In the asymmetric mode, on linux/amd64, a read counts with plain
 // increments, in assembly, and the writer pays with one membarrier system call
 // for each replaced object. In the portable mode a read counts with atomic
 // instructions: on other platforms, under the race detector, with the build tag

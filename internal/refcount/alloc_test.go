@@ -10,8 +10,8 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// TestNothingAllocatesWhereAReaderDrains: the sweeper is started without an
-// allocation.
+// TestNothingAllocatesWhereAReaderDrains: once the runtime has a
+// goroutine to reuse, the sweeper is started without an allocation.
 func TestNothingAllocatesWhereAReaderDrains(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)

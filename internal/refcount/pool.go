@@ -49,7 +49,7 @@ type Pool struct {
 	begun    time.Time     // of the pool's clock; constant
 
 	sweeping  seam.Bool // a sweeper runs, or is about to; see sweep
-	sweepFunc func()    // p.sweep, made once so that starting it does not allocate
+	sweepFunc func()    // p.sweep, made once so that starting it allocates no closure
 
 	self  *Pool // tells a copied pool from the original
 	stats stats

@@ -157,8 +157,9 @@ func (p *Pool) enqueueReset(obj *Object) {
 	p.free.pushDirty(obj)
 
 	// (P2) Start a sweeper. The push is before it. If the flag was down, this
-	// reader raises it and starts the one sweeper. Starting it allocates
-	// nothing, since sweepFunc exists already.
+	// reader raises it and starts the one sweeper. It needs no closure, since
+	// sweepFunc exists already; the runtime allocates a goroutine if it has
+	// none to reuse.
 	if p.sweeping.CompareAndSwap(false, true) { // (P2)
 		seam.Go(p.sweepFunc)
 	}

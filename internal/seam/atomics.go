@@ -24,8 +24,8 @@ type SetOnce[T any] = atomic.Pointer[T]
 // Mutex is a lock of writers. Readers never take one.
 type Mutex = sync.Mutex
 
-// Go starts f on a new goroutine. It does not allocate if the function value f
-// exists already.
+// Go starts f on a new goroutine. If the function value f exists already, it
+// allocates no more than the runtime does for a goroutine: nothing once one ended.
 func Go(f func()) { go f() }
 
 // AddCleanup is runtime.AddCleanup.

@@ -1,8 +1,9 @@
 // Package stripe is the only place of the library that counts.
 //
-// Counters counts the references to one object without a word that two
-// processors write: each P has a stripe of two monotone counters, acquired and
-// released, that are never reset. A reference counted on one stripe may be
+// Counters counts the references to one object. Each P has a stripe of two
+// monotone counters, acquired and released, that are never reset, so no word is
+// written by two Ps but in the overflow, or with the build tag purego, where a
+// hash chooses the stripe. A reference counted on one stripe may be
 // given back on another, so only sums over all stripes mean anything, and
 // their order matters: see Released.
 //
