@@ -34,8 +34,8 @@ var mayImport = map[string][]string{
 var testsMayImport = map[string][]string{
 	".":                 {".", "internal"},
 	"internal/refcount": {".", "internal"},
-	"internal/stripe":   {"internal/stripe", "internal/seam"},
-	"internal/seam":     {"internal/seam", "internal/test/buildflag"},
+	"internal/stripe":   {"internal/stripe", "internal/seam", "internal/test/machine"},
+	"internal/seam":     {"internal/seam", "internal/test/buildflag", "internal/test/machine"},
 	"oplog":             {"oplog", ".", "internal/test"},
 	"reload":            {"reload", ".", "internal/test"},
 	"typedpool":         {"typedpool"},

@@ -1,6 +1,7 @@
 package poolswap_test
 
 import (
+	"runtime"
 	"sync"
 	"testing"
 
@@ -35,6 +36,7 @@ func keepUpdating(c *poolswap.Container[table, *table]) (stop func()) {
 				return
 			default:
 				c.Update(c.GetNew())
+				runtime.Gosched() // with one P each version would cost a time slice
 			}
 		}
 	})
