@@ -93,6 +93,7 @@ var global table
 
 // TestAnObjectNeedNotBeOnTheHeap publishes a global variable.
 func TestAnObjectNeedNotBeOnTheHeap(t *testing.T) {
+	global = table{} // no pool's, also where the test runs twice
 	c := poolswap.NewContainer(newTablePool(poolswap.Options[table]{}), &global)
 	reader := c.Acquire()
 	c.Update(c.GetNew())

@@ -18,7 +18,7 @@ import (
 // assembly has the offsets of another version of Go. Without the comparison at
 // start-up they would read a wrong word of the runtime.
 func TestAProgramWithOtherOffsetsReadsThroughTheMethods(t *testing.T) {
-	const file = "read_amd64.go"
+	const file = "read_assembly.go"
 	source := read(t, file)
 	for _, test := range []struct{ was, becomes, want string }{
 		{"", "", "assembly\n"},
