@@ -39,7 +39,7 @@ var (
 // With the build tag poolswapsched, verify runs the Go methods in place of the
 // assembly. Most faults are planted in those methods.
 var layers = []layer{
-	{name: "unit", dirs: []string{".", engine}, args: []string{"-test.short"}, skip: slices.Concat(readsSource, readsMachineCode, stress, stressWidened)},
+	{name: "unit", dirs: []string{".", engine, "internal/stripe", "internal/seam"}, args: []string{"-test.short"}, skip: slices.Concat(readsSource, readsMachineCode, stress, stressWidened)},
 	{name: "machine code", dirs: []string{engine}, run: readsMachineCode},
 	{name: "stress", dirs: []string{engine}, run: stress},
 	{name: "stress, widened", dirs: []string{engine}, tags: "poolswapsched", run: stressWidened},
