@@ -1,6 +1,7 @@
 package refcount_test
 
 import (
+	"math/bits"
 	"reflect"
 	"testing"
 	"unsafe"
@@ -31,6 +32,9 @@ func TestReadersAndWritersOfASlotHaveLinesOfTheirOwn(t *testing.T) {
 	}
 	if len(read) > 0 {
 		t.Errorf("a Slot has no field of these names: %v", read)
+	}
+	if bits.UintSize == 32 {
+		return // the allocator puts a header of 8 bytes before it, and aligns to nothing
 	}
 	pool := newTablePool(poolswap.Options[table]{})
 	for range 100 {
