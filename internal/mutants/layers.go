@@ -32,7 +32,7 @@ const engine = "internal/refcount"
 var (
 	readsSource      = []string{"api_test.go", "arrows_test.go", "example_all_test.go", "labels_test.go", "links_test.go", "misuse_vet_test.go", "names_test.go", "TestThePatternsAreCompiled", "scripts_test.go", "seeds_test.go", "variables_test.go"}
 	readsMachineCode = []string{"disassembly_test.go", "fast_path_test.go", "inline_test.go", "offsets_test.go", "seam_overhead_test.go"}
-	stress           = []string{"stress_test.go", "stress_bulk_test.go", "stress_publish_test.go", "stress_fills_test.go"}
+	stress           = []string{"stress_test.go", "stress_bulk_test.go", "stress_publish_test.go", "stress_fills_test.go", "stress_buffers_test.go"}
 	stressWidened    = []string{"stress_jitter_test.go", "stress_yielder_test.go"}
 )
 
