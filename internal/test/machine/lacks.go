@@ -8,9 +8,9 @@ import (
 )
 
 // Lacks skips a test for want of something that the machine could have: a system
-// call, a right, a program. If POOLSWAP_NO_SKIP is set, as in `make ci`, it fails
-// the test instead: it would pass there and check nothing. A test that a platform
-// or a build can never run calls t.Skip.
+// call, a program. If POOLSWAP_NO_SKIP is set, as in `make ci`, it fails the test
+// instead: it would pass there and check nothing. A test that a platform, a build
+// or a runner without the right to mount can never run calls t.Skip.
 func Lacks(t testing.TB, why ...any) {
 	t.Helper()
 	if os.Getenv("POOLSWAP_NO_SKIP") != "" {
