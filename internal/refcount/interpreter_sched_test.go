@@ -28,24 +28,29 @@ func NewInterpreter() (*Interpreter, error) {
 	if err != nil {
 		return nil, err
 	}
-	funcs, err := assembly.Parse(string(source))
+	return InterpreterOf(string(source))
+}
+
+// InterpreterOf interprets source in place of read_amd64.s.
+func InterpreterOf(source string) (*Interpreter, error) {
+	funcs, err := assembly.Parse(source)
 	if err != nil {
 		return nil, err
 	}
 	if funcs["Acquire"] == nil || funcs["Release"] == nil {
-		return nil, fmt.Errorf("read_amd64.s has no Acquire or no Release")
+		return nil, fmt.Errorf("the assembly has no Acquire or no Release")
 	}
 	return &Interpreter{funcs}, nil
 }
 
 // Acquire runs the assembly's Acquire.
 func (in *Interpreter) Acquire(s *Slot) unsafe.Pointer {
-	frame := map[string]value{"s+0(FP)": {at: unsafe.Pointer(s)}}
+	frame := places{"s+0(FP)": {at: unsafe.Pointer(s)}}
 	switch left := in.run("Acquire", frame); left {
 	case "":
-		return frame["obj+16(FP)"].at
+		return frame.get("obj+16(FP)").at
 	case "acquireFallback":
-		return acquireFallback((*Slot)(frame["s+0(FP)"].at), (*Object)(frame["failed+8(FP)"].at))
+		return acquireFallback((*Slot)(frame.get("s+0(FP)").at), (*Object)(frame.get("failed+8(FP)").at))
 	default:
 		panic("Acquire jumps to " + left)
 	}
@@ -53,13 +58,13 @@ func (in *Interpreter) Acquire(s *Slot) unsafe.Pointer {
 
 // Release runs the assembly's Release.
 func (in *Interpreter) Release(s *Slot, obj unsafe.Pointer) {
-	frame := map[string]value{"s+0(FP)": {at: unsafe.Pointer(s)}, "obj+8(FP)": {at: obj}}
+	frame := places{"s+0(FP)": {at: unsafe.Pointer(s)}, "obj+8(FP)": {at: obj}}
 	switch left := in.run("Release", frame); left {
 	case "":
 	case "releaseFallback":
-		releaseFallback((*Slot)(frame["s+0(FP)"].at), frame["obj+8(FP)"].at)
+		releaseFallback((*Slot)(frame.get("s+0(FP)").at), frame.get("obj+8(FP)").at)
 	case "releaseLate":
-		releaseLate((*Slot)(frame["s+0(FP)"].at), frame["obj+8(FP)"].at)
+		releaseLate((*Slot)(frame.get("s+0(FP)").at), frame.get("obj+8(FP)").at)
 	default:
 		panic("Release jumps to " + left)
 	}
@@ -85,10 +90,22 @@ func (v value) plus(n uint64) value {
 	return value{n: v.n + n}
 }
 
+// places is registers, or arguments and results, by name. It has those that were
+// written: the others have what some earlier code left there.
+type places map[string]value
+
+func (p places) get(name string) value {
+	v, written := p[name]
+	if !written {
+		panic(name + " is read before it is written")
+	}
+	return v
+}
+
 // run runs a function until it returns, or jumps to the Go function of that name.
 // The runtime does not preempt assembly, so the P is its own from the first
 // instruction to the last.
-func (in *Interpreter) run(name string, frame map[string]value) (left string) {
+func (in *Interpreter) run(name string, frame places) (left string) {
 	p := int32(seam.Pin())
 	defer seam.Unpin()
 	var (
@@ -96,7 +113,7 @@ func (in *Interpreter) run(name string, frame map[string]value) (left string) {
 		g [gM/8 + 1]unsafe.Pointer
 	)
 	m[mP/8], g[gM/8] = unsafe.Pointer(&p), unsafe.Pointer(&m)
-	c := &cpu{frame: frame, regs: map[string]value{"R14": {at: unsafe.Pointer(&g)}}}
+	c := &cpu{frame: frame, regs: places{"R14": {at: unsafe.Pointer(&g)}}}
 	f := in.funcs[name]
 	for pc := 0; ; pc++ {
 		to, returns := c.step(f.Code[pc])
@@ -118,9 +135,10 @@ func (in *Interpreter) run(name string, frame map[string]value) (left string) {
 
 // cpu is the registers, and what was compared last.
 type cpu struct {
-	frame       map[string]value
-	regs        map[string]value
+	frame       places
+	regs        places
 	left, right uint64
+	compared    bool // no instruction since has set the flags to something else
 }
 
 // step takes one instruction. It returns where it jumps to, if it does.
@@ -134,6 +152,16 @@ func (c *cpu) step(in assembly.Instruction) (to string, returns bool) {
 	}
 	if in.Locked && in.Op != "INCQ" {
 		panic(in.String() + ": LOCK of this is unknown here")
+	}
+	switch in.Op {
+	case "JEQ", "JNE", "JCC", "JCS", "CMOVQGT":
+		if !c.compared {
+			panic(in.String() + ": the flags are not those of a comparison")
+		}
+	case "CMPQ", "TESTQ":
+		c.compared = true
+	case "ADDQ", "SUBQ", "SHLQ", "INCQ":
+		c.compared = false
 	}
 	switch in.Op {
 	case "RET":
@@ -156,8 +184,10 @@ func (c *cpu) step(in assembly.Instruction) (to string, returns bool) {
 		if int64(c.left) > int64(c.right) {
 			c.store(arg(1), c.load(arg(0)))
 		}
-	case "MOVQ", "MOVL":
+	case "MOVQ":
 		c.store(arg(1), c.load(arg(0)))
+	case "MOVL":
+		c.store(arg(1), c.number(arg(0)))
 	case "ADDQ":
 		c.store(arg(1), c.load(arg(1)).plus(c.load(arg(0)).bits()))
 	case "SUBQ":
@@ -197,9 +227,9 @@ func (c *cpu) operand(arg string) operand {
 		}
 		matched[arg] = parts
 	}
-	o := operand{name: parts[1], base: c.regs[parts[2]].at}
+	o := operand{name: parts[1], base: c.regs.get(parts[2]).at}
 	if parts[3] != "" {
-		o.index = c.regs[parts[3]].bits()
+		o.index = c.regs.get(parts[3]).bits()
 	}
 	return o
 }
@@ -217,20 +247,27 @@ func (c *cpu) store(arg string, v value) {
 	}
 }
 
-// load reads an operand. Each word that goroutines share is a step.
+// number reads the number of the P, the one word of 32 bits. MOVL clears the upper
+// half of the register.
+func (c *cpu) number(arg string) value {
+	if !strings.HasPrefix(arg, "(") {
+		panic("32 bits of " + arg)
+	}
+	return value{n: uint64(*(*uint32)(c.operand(arg).base))}
+}
+
+// load reads an operand of 64 bits. Each word that goroutines share is a step.
 func (c *cpu) load(arg string) value {
 	switch {
 	case slices.Contains(registers, arg):
-		return c.regs[arg]
+		return c.regs.get(arg)
 	case strings.HasSuffix(arg, "(FP)"):
-		return c.frame[arg]
+		return c.frame.get(arg)
 	case strings.HasPrefix(arg, "$"):
 		return value{n: constant(arg[1:])}
 	}
 	o := c.operand(arg)
 	switch o.name {
-	case "": // the number of the P
-		return value{n: uint64(*(*uint32)(o.base))}
 	case "const_gM", "const_mP":
 		return value{at: *(*unsafe.Pointer)(unsafe.Add(o.base, int(constant(o.name))))}
 	case "Slot_current":
