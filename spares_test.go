@@ -2,6 +2,7 @@ package poolswap_test
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -256,4 +257,14 @@ func TestAFastWriterNeedsThreeObjects(t *testing.T) {
 			t.Errorf("%d objects were made", pool.made)
 		}
 	})
+}
+
+// TestAnyNumberOfSparesCanBeKept: memory is taken for what is kept.
+func TestAnyNumberOfSparesCanBeKept(t *testing.T) {
+	const all = math.MaxInt
+	pool := newCounting(poolswap.Options[table]{Spares: all, Discard: func(*table) { t.Error("a spare was discarded") }})
+	pool.releaseAll(pool.getMany(1000))
+	if s := pool.Stats(); s.SpareLimit != all || s.Spares != 1000 {
+		t.Errorf("%+v", s)
+	}
 }

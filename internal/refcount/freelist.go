@@ -10,7 +10,7 @@ import "github.com/poolswap/poolswap/internal/seam"
 type freeList struct {
 	stats *stats     // of the pool; constant
 	mu    seam.Mutex // never held while a function of the user runs, never taken by a reader
-	clean []*Object  // guarded by mu; its capacity is the most that the limit can be
+	clean []*Object  // guarded by mu; it grows only where Options.Spares is above the default's bound
 	limit spareLimit // how many of them are kept; guarded by mu
 
 	closed   bool // nothing is taken or kept any more; guarded by mu

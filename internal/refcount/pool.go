@@ -60,7 +60,7 @@ type Pool struct {
 func (p *Pool) Init(config Config) {
 	p.Config = config
 	p.free.limit = spareLimit{now: config.Spares, least: config.Spares, most: config.MaxSpares}
-	p.free.clean = make([]*Object, 0, config.MaxSpares)
+	p.free.clean = make([]*Object, 0, min(config.MaxSpares, MostFollowing()))
 	p.free.stats = &p.stats
 	p.sweepFunc = p.sweep
 	p.self = p
