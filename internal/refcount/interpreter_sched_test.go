@@ -20,7 +20,11 @@ import (
 // reads and writes of the words that goroutines share goes through the seam, so
 // each is a step of its own; an increment without LOCK waits in the store buffer
 // of the processor. Go takes over where the assembly jumps to Go.
-type Interpreter struct{ funcs map[string]*assembly.Func }
+type Interpreter struct {
+	funcs map[string]*assembly.Func
+
+	Exits int // how often Go took over
+}
 
 // NewInterpreter reads the assembly in the directory of this package.
 func NewInterpreter() (*Interpreter, error) {
@@ -40,7 +44,7 @@ func InterpreterOf(source string) (*Interpreter, error) {
 	if funcs["Acquire"] == nil || funcs["Release"] == nil {
 		return nil, fmt.Errorf("the assembly has no Acquire or no Release")
 	}
-	return &Interpreter{funcs}, nil
+	return &Interpreter{funcs: funcs}, nil
 }
 
 // Acquire runs the assembly's Acquire.
@@ -121,6 +125,7 @@ func (in *Interpreter) run(name string, frame places) (left string) {
 			return ""
 		}
 		if goes, isGo := strings.CutSuffix(to, "(SB)"); isGo {
+			in.Exits++
 			return strings.TrimPrefix(goes, "·")
 		}
 		if to != "" {

@@ -5,18 +5,58 @@ package refcount_test
 import (
 	"testing"
 
+	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/refcount"
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
 // stepThroughAssembly has the reads of this test take the steps of the assembly.
-func stepThroughAssembly(t *testing.T) {
+func stepThroughAssembly(t *testing.T) *refcount.Interpreter {
 	t.Helper()
 	in, err := refcount.NewInterpreter()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(refcount.StepThrough(in))
+	return in
+}
+
+type refFirst struct {
+	poolswap.Ref
+	value int
+}
+
+type refLast struct {
+	value int
+	poolswap.Ref
+}
+
+// TestAReadOfWhatIsCurrentStaysInTheAssembly: the methods handle every case, so a
+// way to them too many only makes reads slow.
+func TestAReadOfWhatIsCurrentStaysInTheAssembly(t *testing.T) {
+	t.Run("the Ref first", func(t *testing.T) { staysInTheAssembly(t, new(refFirst)) })
+	t.Run("the Ref last", func(t *testing.T) { staysInTheAssembly(t, new(refLast)) })
+}
+
+func staysInTheAssembly[T any, P poolswap.Object[T]](t *testing.T, current P) {
+	for _, portable := range []bool{false, true} {
+		in := stepThroughAssembly(t)
+		pool := poolswap.NewPoolWithOptions[T, P](func() *T { return new(T) }, nil, poolswap.Options[T]{Portable: portable})
+		c := poolswap.NewContainer(pool, (*T)(current))
+		held := c.Acquire()
+		if held != (*T)(current) || pool.Refs(held) != 1 {
+			t.Errorf("portable %t: Acquire returned %p with %d references, want %p with 1", portable, held, pool.Refs(held), current)
+		}
+		c.Release(held)
+		if in.Exits > 0 {
+			t.Errorf("portable %t: an Acquire and a Release left the assembly %d times", portable, in.Exits)
+		}
+		c.Update(nil)
+		if c.Acquire() != nil || in.Exits != 1 {
+			t.Errorf("portable %t: an Acquire from an empty container left the assembly %d times, want 1", portable, in.Exits)
+		}
+		current = new(T)
+	}
 }
 
 // ofAssemblyAlone is for what the assembly alone has: the way from Release of a
