@@ -88,6 +88,22 @@ func TestAClosedContainer(t *testing.T) {
 
 // TestCloseEndsPublishers: one in fill ends unpublished and is waited for, one
 // that waits for its turn ends at once.
+// TestCloseWaitsForWhatTheContainerPublished, and not for what another container
+// of the pool did.
+func TestCloseWaitsForWhatTheContainerPublished(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{})
+	c, other := poolswap.NewContainer(pool, &table{value: 1}), poolswap.NewContainer(pool, &table{value: 2})
+	held := other.Acquire()
+	other.Update(nil)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := c.Close(ended); err != nil {
+		t.Errorf("while a reader holds what was current in another container: %v", err)
+	}
+	wantHeld(t, other.Close(ended), context.Canceled)
+	other.Release(held)
+}
+
 func TestCloseEndsPublishers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{})
