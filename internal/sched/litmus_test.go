@@ -322,6 +322,7 @@ func TestAPlainIncrementIsLostIfAnotherProcessorCounts(t *testing.T) {
 	}{
 		{"two plain increments", 2, plain, plain, true},
 		{"a plain and an atomic one", 2, plain, atomic, true},
+		{"an atomic and a plain one, so that the order that is taken first loses none", 2, atomic, plain, true},
 		{"two atomic ones", 2, atomic, atomic, false},
 		{"two plain ones of one processor", 1, plain, plain, false},
 		{"a plain and an atomic one of one processor", 1, plain, atomic, false},

@@ -116,6 +116,20 @@ func TestOutstandingIsAcquiredMinusReleased(t *testing.T) {
 	}
 }
 
+// TestHeldIsNeverNegative: a Release too many must not hide what other objects
+// are held by, since Stats adds them up.
+func TestHeldIsNeverNegative(t *testing.T) {
+	c := stripe.NewSized(0, 2)
+	c.Preset(0, 0, 1)
+	if held, outstanding := c.Held(), c.Outstanding(); held != 0 || outstanding != -1 {
+		t.Errorf("after a Release too many %d are held and %d outstanding, want 0 and -1", held, outstanding)
+	}
+	c.Preset(1, 3, 0)
+	if held := c.Held(); held != 2 {
+		t.Errorf("%d are held, want 2", held)
+	}
+}
+
 // TestConcurrentCountsAreNotLost counts on several goroutines while GOMAXPROCS
 // rises above the number of stripes.
 func TestConcurrentCountsAreNotLost(t *testing.T) {

@@ -63,4 +63,7 @@ func TestOutstandingSurvivesAFailedFence(t *testing.T) {
 	if got := c.Outstanding(); got != 1 {
 		t.Errorf("%d outstanding, want 1", got)
 	}
+	if stripe.Asymmetric() {
+		t.Error("Outstanding asked for no fence")
+	}
 }
