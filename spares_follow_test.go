@@ -124,6 +124,33 @@ func TestTheDefaultFallsOnceTheWritersWent(t *testing.T) {
 	}
 }
 
+// TestTheDefaultFallsAtTheEndOfARound: a peak at the last Get of a round is
+// remembered for the next round, one at the first Get for two rounds.
+func TestTheDefaultFallsAtTheEndOfARound(t *testing.T) {
+	const round, together = 128, poolswap.DefaultSpares + 1
+	for _, peak := range []struct{ at, remembered int }{{round, round}, {round + 1, 2*round - 1}} {
+		pool := newTablePool(poolswap.Options[table]{})
+		c := poolswap.NewEmptyContainer(pool)
+		for range peak.at - together {
+			c.Update(c.GetNew())
+		}
+		var filled []*table
+		for range together {
+			filled = append(filled, c.GetNew())
+		}
+		for _, obj := range filled {
+			c.Update(obj)
+		}
+		gets := 0
+		for ; pool.Stats().SpareLimit == together && gets <= 3*round; gets++ {
+			c.Update(c.GetNew())
+		}
+		if gets != peak.remembered+1 {
+			t.Errorf("after a peak at Get %d, Get %d after it let the limit fall, want %d", peak.at, gets, peak.remembered+1)
+		}
+	}
+}
+
 // TestTheDefaultStaysWhileTheWorkDoes: rounds of Gets end, and the limit does
 // not fall in between.
 func TestTheDefaultStaysWhileTheWorkDoes(t *testing.T) {

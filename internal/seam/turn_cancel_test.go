@@ -11,6 +11,37 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
+// TestATurnThatComesTooLateIsPassedOn: it came after ctx ended and before the
+// goroutine that waited ran. With one P it does not run in between, but for a
+// preemption.
+func TestATurnThatComesTooLateIsPassedOn(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		var turn seam.Turn
+		if got, err := turn.Take(ended, nil); !got || err != nil {
+			t.Fatal("a turn that is free was not taken:", got, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var waiter sync.WaitGroup
+		waiter.Go(func() {
+			if got, _ := turn.Take(ctx, nil); got {
+				turn.Pass()
+			}
+		})
+		for turn.Waiting() == 0 {
+			runtime.Gosched()
+		}
+		cancel()
+		turn.Pass()
+		waiter.Wait()
+		if got, _ := turn.Take(ended, nil); !got {
+			t.Fatal("the turn was lost")
+		}
+	}
+}
+
 // TestTheTurnIsOfOneAtATime: goroutines take the turn, or give up waiting, at
 // random. One that gives up may be the one that the turn was just passed to; the
 // turn must neither be lost nor become that of two.
