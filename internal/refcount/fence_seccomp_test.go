@@ -17,18 +17,22 @@ import (
 
 // TestMembarrierForbiddenByTheKernel runs in child processes under a seccomp
 // filter that refuses membarrier, as some sandboxes do: from the start, or
-// later.
+// later. One that knows the command for a fence alone lets the process register.
 func TestMembarrierForbiddenByTheKernel(t *testing.T) {
 	switch pooltest.InChild() {
 	case "from the start":
-		forbidMembarrier(t)
+		forbidMembarrier(t, everyCommand)
+		forbiddenFromTheStart(t)
+		return
+	case "the fence, from the start":
+		forbidMembarrier(t, fenceAlone)
 		forbiddenFromTheStart(t)
 		return
 	case "later":
 		forbiddenLater(t)
 		return
 	}
-	for _, when := range []string{"from the start", "later"} {
+	for _, when := range []string{"from the start", "the fence, from the start", "later"} {
 		t.Run(when, func(t *testing.T) {
 			output, err := pooltest.RunChild(t, when)
 			if err != nil {
@@ -41,9 +45,15 @@ func TestMembarrierForbiddenByTheKernel(t *testing.T) {
 	}
 }
 
-// forbidMembarrier makes membarrier return EPERM on all threads of this process,
-// permanently.
-func forbidMembarrier(t *testing.T) {
+// What forbidMembarrier compares the command with.
+var (
+	everyCommand = syscall.SockFilter{Code: syscall.BPF_JMP | syscall.BPF_JGE | syscall.BPF_K, Jt: 0, Jf: 1, K: 0}
+	fenceAlone   = syscall.SockFilter{Code: syscall.BPF_JMP | syscall.BPF_JEQ | syscall.BPF_K, Jt: 0, Jf: 1, K: 1 << 3}
+)
+
+// forbidMembarrier makes membarrier return EPERM for those commands on all threads
+// of this process, permanently.
+func forbidMembarrier(t *testing.T, commands syscall.SockFilter) {
 	const (
 		membarrier        = 324 // system call number
 		seccomp           = 317
@@ -56,10 +66,13 @@ func forbidMembarrier(t *testing.T) {
 		jumpIfEqual       = syscall.BPF_JMP | syscall.BPF_JEQ | syscall.BPF_K
 		answer            = syscall.BPF_RET | syscall.BPF_K
 		offsetOfTheNumber = 0 // in struct seccomp_data
+		offsetOfTheFirst  = 16
 	)
 	program := []syscall.SockFilter{
 		{Code: loadWord, K: offsetOfTheNumber},
-		{Code: jumpIfEqual, Jt: 0, Jf: 1, K: membarrier},
+		{Code: jumpIfEqual, Jt: 0, Jf: 3, K: membarrier},
+		{Code: loadWord, K: offsetOfTheFirst}, // argument
+		commands,
 		{Code: answer, K: actionErrno | uint32(syscall.EPERM)},
 		{Code: answer, K: actionAllow},
 	}
@@ -93,7 +106,7 @@ func forbiddenLater(t *testing.T) {
 	if s := pool.Stats(); s.Abandoned != 0 || s.Drained != 1 || s.Spares != 1 {
 		t.Errorf("before: %+v", s)
 	}
-	forbidMembarrier(t)
+	forbidMembarrier(t, everyCommand)
 	drainByReader(c, 100)
 	s := pooltest.Settled(t, pool, 0)
 	if s.Counting != "portable" || s.Abandoned != 2 || s.Retired != 0 || stripe.Asymmetric() {
