@@ -39,6 +39,7 @@ var unseen = map[string]string{
 
 	"K2: what is to be discarded goes to the overflow":      "the spares of a scenario suffice, so nothing comes to the overflow",
 	"K3 after Discard: discarded when Discard has returned": "no Discard of a scenario brings its object back",
+	"D3: Close waits for what another container published":  "no scenario holds what was current in one container while another closes",
 	"L3: free, as if reset had returned":                    "no scenario has a reset that panics",
 	"L4: live, as if its Ref were whole":                    "no scenario overwrites a Ref",
 	"a container shares a line with its neighbours":         "it has no cache lines",

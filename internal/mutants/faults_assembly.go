@@ -189,4 +189,51 @@ look:
 			``,
 		},
 	}},
+	{"assembly, A4: the jump is on the flags of the subtraction", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	JNE	undo
+	SUBQ	Slot_offset(AX), BX
+`,
+			`	SUBQ	Slot_offset(AX), BX
+	JNE	undo
+`,
+		},
+	}},
+	{"assembly, A4: no re-validation after an atomic count", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	JNE	undo
+`,
+			`	JNE	undo
+valid:
+`,
+		},
+		{
+			`	JMP	validate`,
+			`	JMP	valid`,
+		},
+	}},
+	{"assembly, R4: no look after an atomic release", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	INCQ	const_countersReleased(SI)(CX*1)
+	JMP	look`,
+			`	INCQ	const_countersReleased(SI)(CX*1)
+	RET`,
+		},
+	}},
+	{"assembly: failed is not nil on the way to the methods", "internal/refcount/read_amd64.s", []edit{
+		{
+			`on:
+	MOVQ	$0, failed+8(FP)
+`,
+			`on:
+`,
+		},
+	}},
+	{"assembly: the methods release what has its Ref last", "internal/refcount/read_amd64.s", []edit{
+		{
+			`	ADDQ	Slot_offset(AX), BX
+`,
+			``,
+		},
+	}},
 }

@@ -125,6 +125,16 @@ var waitFaults = []fault{
 			``,
 		},
 	}},
+	{"D3: Close waits for what another container published", "internal/refcount/close.go", []edit{
+		{
+			`	l.last++
+	s.id = l.last
+`,
+			`	l.last = 1
+	s.id = l.last
+`,
+		},
+	}},
 	{"D4: an object is made whether the pool is closed or not", "internal/refcount/freelist.go", []edit{
 		{
 			`	if !l.closed {
