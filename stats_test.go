@@ -3,6 +3,7 @@ package poolswap_test
 import (
 	"encoding/json"
 	"io"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -183,4 +184,14 @@ func TestStatsAreNeverNegative(t *testing.T) {
 			t.Errorf("in the end: %+v", s)
 		}
 	})
+}
+
+// TestStatsListVersionsInOrder, and not in that of the containers.
+func TestStatsListVersionsInOrder(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{})
+	first, second := poolswap.NewContainer(pool, &table{value: 1}), poolswap.NewContainer(pool, &table{value: 2})
+	first.Update(first.GetNew())
+	if got, want := pool.Stats().Versions, []uint64{second.Version(), first.Version()}; !slices.Equal(got, want) || want[0] >= want[1] {
+		t.Errorf("the versions are %d, want %d", got, want)
+	}
 }
