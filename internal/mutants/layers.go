@@ -90,8 +90,8 @@ func (l layer) sees(f fault) bool {
 	if strings.HasPrefix(l.name, "scheduler") && unseen[f.name] != "" {
 		return false
 	}
-	if l.reads == f.file {
-		return true
+	if l.reads != "" { // it is there for the faults of that source
+		return l.reads == f.file
 	}
 	context := build.Default
 	context.BuildTags = []string{l.tags}

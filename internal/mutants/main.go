@@ -9,7 +9,7 @@
 //
 // With -first, each fault goes through the layers in the given order until one
 // catches it. That is the fastest way to see that each fault is caught: with
-// -layers scheduler-brief,stepped,scheduler,stress,unit,machine-code the scheduler catches
+// -layers scheduler-brief,stepped,unit,stress,scheduler,machine-code the scheduler catches
 // most, stepped those in the assembly, and the other layers the rest.
 package main
 
