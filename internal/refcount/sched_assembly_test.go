@@ -23,11 +23,11 @@ func stepThroughAssembly(t *testing.T) *refcount.Interpreter {
 
 type refFirst struct {
 	poolswap.Ref
-	value int
+	_ int
 }
 
 type refLast struct {
-	value int
+	_ int
 	poolswap.Ref
 }
 
