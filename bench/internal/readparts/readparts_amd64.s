@@ -2,11 +2,13 @@
 
 #include "textflag.h"
 
-// FIND puts the number of this P in reg: goroutine, thread, P, number.
+// FIND puts the place of this P's counters in reg: goroutine, thread, P, number,
+// times the size of a line.
 #define FIND(reg) \
 	MOVQ	48(R14), reg \
 	MOVQ	208(reg), reg \
-	MOVL	(reg), reg
+	MOVL	(reg), reg \
+	SHLQ	$7, reg
 
 // func emptyAcquire(memory unsafe.Pointer) (failed, obj unsafe.Pointer)
 TEXT ·emptyAcquire(SB), NOSPLIT, $0-24
@@ -20,7 +22,6 @@ TEXT ·emptyRelease(SB), NOSPLIT, $0-16
 TEXT ·findAcquire(SB), NOSPLIT, $0-24
 	MOVQ	memory+0(FP), AX
 	FIND(CX)
-	SHLQ	$7, CX
 	MOVQ	AX, obj+16(FP)
 	RET
 
@@ -28,14 +29,12 @@ TEXT ·findAcquire(SB), NOSPLIT, $0-24
 TEXT ·findRelease(SB), NOSPLIT, $0-16
 	MOVQ	obj+8(FP), AX
 	FIND(CX)
-	SHLQ	$7, CX
 	RET
 
 // func plainAcquire(memory unsafe.Pointer) (failed, obj unsafe.Pointer)
 TEXT ·plainAcquire(SB), NOSPLIT, $0-24
 	MOVQ	memory+0(FP), AX
 	FIND(CX)
-	SHLQ	$7, CX
 	INCQ	0(AX)(CX*1)
 	MOVQ	AX, obj+16(FP)
 	RET
@@ -44,7 +43,6 @@ TEXT ·plainAcquire(SB), NOSPLIT, $0-24
 TEXT ·plainRelease(SB), NOSPLIT, $0-16
 	MOVQ	obj+8(FP), AX
 	FIND(CX)
-	SHLQ	$7, CX
 	INCQ	8(AX)(CX*1)
 	RET
 
@@ -52,7 +50,6 @@ TEXT ·plainRelease(SB), NOSPLIT, $0-16
 TEXT ·lockedAcquire(SB), NOSPLIT, $0-24
 	MOVQ	memory+0(FP), AX
 	FIND(CX)
-	SHLQ	$7, CX
 	LOCK
 	INCQ	0(AX)(CX*1)
 	MOVQ	AX, obj+16(FP)
@@ -62,7 +59,6 @@ TEXT ·lockedAcquire(SB), NOSPLIT, $0-24
 TEXT ·lockedRelease(SB), NOSPLIT, $0-16
 	MOVQ	obj+8(FP), AX
 	FIND(CX)
-	SHLQ	$7, CX
 	LOCK
 	INCQ	8(AX)(CX*1)
 	RET
