@@ -79,10 +79,14 @@ var (
 	// object that is older than the Machine may be collected now, and its
 	// cleanup would take steps on a goroutine that the Machine does not know.
 	cleaning sync.Mutex
+
+	// outside counts the goroutines that Go started without a Machine.
+	outside sync.WaitGroup
 )
 
-// Install makes m implement the seam, or with nil removes the Machine. No other
-// goroutine may use the package meanwhile.
+// Install makes m implement the seam, or with nil removes the Machine. It waits
+// for what Go started without a Machine: its next step would be taken for one of
+// m's. No other goroutine may use the package meanwhile.
 func Install(m Machine) {
 	if m == nil {
 		if installed.Swap(nil) != nil {
@@ -90,6 +94,7 @@ func Install(m Machine) {
 		}
 		return
 	}
+	outside.Wait()
 	cleaning.Lock()
 	installed.Store(&m)
 }
@@ -122,7 +127,11 @@ func Go(f func()) {
 		m.Go(f)
 		return
 	}
-	go f()
+	outside.Add(1)
+	go func() {
+		defer outside.Done()
+		f()
+	}()
 }
 
 // Fence is a full memory fence.

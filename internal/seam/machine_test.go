@@ -36,3 +36,18 @@ func TestACleanupWaitsUntilTheMachineIsRemoved(t *testing.T) {
 	}
 	t.Error("the cleanup did not run after the Machine was removed")
 }
+
+func TestInstallWaitsForWhatGoStarted(t *testing.T) {
+	var ended atomic.Bool
+	release := make(chan struct{})
+	seam.Go(func() {
+		<-release
+		ended.Store(true)
+	})
+	time.AfterFunc(10*time.Millisecond, func() { close(release) })
+	seam.Install(idleMachine{})
+	defer seam.Install(nil)
+	if !ended.Load() {
+		t.Error("a goroutine was under way when a Machine was installed")
+	}
+}
