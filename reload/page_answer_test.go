@@ -167,7 +167,7 @@ func TestNeitherPageNorJSONShowsTheSecretsOfAURL(t *testing.T) {
 			if !strings.Contains(text, "/db") {
 				t.Errorf("%s does not name the source", target)
 			}
-			for _, secret := range []string{"4711", "licence_key", "p4ssw0rd"} {
+			for _, secret := range []string{"4711-0815", "licence_key", "p4ssw0rd"} {
 				if strings.Contains(text, secret) {
 					t.Errorf("%s, down %v: it shows %q", target, down, secret)
 				}
