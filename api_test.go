@@ -20,6 +20,7 @@ var update = flag.Bool("update", false, "write testdata/api anew from the source
 // root module exports with a listing in testdata/api, so that a change of the
 // interface shows in a diff, and in a review.
 func TestTheExportedInterfaceIsTheRecordedOne(t *testing.T) {
+	readsTheSource(t)
 	recorded := map[string]bool{}
 	for _, dir := range publicPackages(t) {
 		listing := newChecker().listing(t, dir)
@@ -55,6 +56,7 @@ func TestTheExportedInterfaceIsTheRecordedOne(t *testing.T) {
 // TestTheInterfaceIsTheSameInEveryBuild: a build tag may change how a package
 // works, never what a program can call.
 func TestTheInterfaceIsTheSameInEveryBuild(t *testing.T) {
+	readsTheSource(t)
 	for _, dir := range publicPackages(t) {
 		want := newChecker().listing(t, dir)
 		for _, tag := range []string{"purego", "poolswapsched", "poolswapdebug", "race"} {

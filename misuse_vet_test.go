@@ -13,6 +13,7 @@ import (
 // must not be copied, and compares the diagnostics with the comments in its
 // source.
 func TestGoVetReportsCopies(t *testing.T) {
+	readsTheSource(t)
 	source, err := os.ReadFile("testdata/copies/copies.go")
 	if err != nil {
 		t.Fatal(err)

@@ -205,6 +205,7 @@ func panicValue(fn func()) (value any) {
 // those that a paragraph beginning with "Wrong" introduces, in the tests that
 // run it.
 func TestThePatternsAreCompiled(t *testing.T) {
+	readsTheSource(t)
 	for _, c := range []struct {
 		page  string
 		tests []string // patterns of file names

@@ -23,6 +23,7 @@ echo "$target" >>made.txt
 // TestScriptStagesFailsWhenAStageFails runs scripts/stages, on which the verdict
 // of make ci and make nightly depends, with a make of which one target fails.
 func TestScriptStagesFailsWhenAStageFails(t *testing.T) {
+	readsTheSource(t)
 	for _, c := range []struct {
 		name   string
 		args   string // the option and the stages, MAKE stands for make
@@ -68,6 +69,7 @@ func TestScriptStagesFailsWhenAStageFails(t *testing.T) {
 // TestScriptLintFailsWhenPackagesAreNotListed has a go of which one command
 // fails: a list of packages that is empty for that reason is not one to skip.
 func TestScriptLintFailsWhenPackagesAreNotListed(t *testing.T) {
+	readsTheSource(t)
 	for _, c := range []struct {
 		name string
 		fail string // the part of go's arguments at which it fails

@@ -81,6 +81,7 @@ func variableProblems(tree fs.FS) (wrong []string, err error) {
 }
 
 func TestEveryEnvironmentVariableIsExplained(t *testing.T) {
+	readsTheSource(t)
 	wrong, err := variableProblems(os.DirFS("."))
 	if err != nil {
 		t.Fatal(err)
