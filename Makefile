@@ -222,7 +222,7 @@ CI += sched+model-mutants
 CI += mutants+model
 
 .PHONY: ci
-ci: export LAYERS = scheduler-brief,stepped,unit,stress,scheduler,machine-code
+ci: export LAYERS = scheduler-brief,stepped,unit,machine-code,stress
 ci: export FIRST = yes
 ci: export FUZZTIME = 5s
 ci: export REPEATFLAGS = -short

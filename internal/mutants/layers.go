@@ -39,12 +39,12 @@ var (
 // With the build tag poolswapsched, verify runs the Go methods in place of the
 // assembly. Most faults are planted in those methods.
 var layers = []layer{
-	{name: "unit", dirs: []string{".", engine, "internal/stripe", "internal/seam"}, args: []string{"-test.short"}, skip: slices.Concat(readsSource, readsMachineCode, stress, stressWidened)},
+	{name: "unit", dirs: []string{engine, ".", "internal/stripe", "internal/seam"}, args: []string{"-test.short"}, skip: slices.Concat(readsSource, readsMachineCode, stress, stressWidened)},
 	{name: "machine code", dirs: []string{engine}, run: readsMachineCode},
 	{name: "stress", dirs: []string{engine}, run: stress},
 	{name: "stress, widened", dirs: []string{engine}, tags: "poolswapsched", run: stressWidened},
 	// Most faults show in the first states of a scenario or in a few schedules.
-	{name: "scheduler, brief", dirs: []string{engine}, tags: "poolswapsched", env: []string{"POOLSWAP_STATES=2000", "POOLSWAP_SCHEDULES=100"}, run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios"}},
+	{name: "scheduler, brief", dirs: []string{engine}, tags: "poolswapsched", env: []string{"POOLSWAP_STATES=6000", "POOLSWAP_SCHEDULES=1000"}, run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios"}},
 	{name: "scheduler", dirs: []string{engine}, tags: "poolswapsched", run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios"}},
 	{
 		name: "stepped", dirs: []string{engine}, tags: "poolswapsched", reads: engine + "/read_amd64.s",
@@ -56,6 +56,9 @@ var layers = []layer{
 	{name: "histories", dirs: []string{"verify"}, tags: "poolswapsched", run: []string{"TestConcurrentHistoriesAreLinearizable", "TestConcurrentHistoriesOfPublicationsAreLinearizable", "FuzzConcurrent"}},
 	{name: "injection", dirs: []string{"verify"}, tags: "poolswapsched", args: []string{"-test.short"}, run: []string{"TestFaultsCostNothingButWhatTheyHit"}},
 }
+
+// isScheduler reports whether the layer runs threads of the methods step by step.
+func (l layer) isScheduler() bool { return strings.HasPrefix(l.name, "scheduler") }
 
 // flagName is the name of the layer in the flag -layers.
 func (l layer) flagName() string {
@@ -87,7 +90,7 @@ func choose(names string) (chosen []layer, err error) {
 // sees reports whether the layer builds the file with the fault, or runs it all
 // the same, and can see it.
 func (l layer) sees(f fault) bool {
-	if strings.HasPrefix(l.name, "scheduler") && unseen[f.name] != "" {
+	if l.isScheduler() && unseen[f.name] != "" {
 		return false
 	}
 	if l.reads != "" { // it is there for the faults of that source

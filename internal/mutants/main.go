@@ -9,7 +9,7 @@
 //
 // With -first, each fault goes through the layers in the given order until one
 // catches it. That is the fastest way to see that each fault is caught: with
-// -layers scheduler-brief,stepped,unit,stress,scheduler,machine-code the scheduler catches
+// -layers scheduler-brief,stepped,unit,machine-code,stress the scheduler catches
 // most, stepped those in the assembly, and the other layers the rest.
 package main
 
@@ -91,10 +91,9 @@ func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault,
 			return nil, err
 		}
 		fmt.Printf("| %s |", f.name)
-		caught := false
+		caught, missed := false, false // by a layer, by a scheduler
 		for _, l := range chosen {
-			blind := strings.HasPrefix(l.name, "scheduler") && unseen[f.name] != ""
-			if !l.sees(f) || first && (caught || blind) {
+			if !l.sees(f) || first && caught {
 				fmt.Print("  |")
 				continue
 			}
@@ -104,13 +103,16 @@ func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault,
 			}
 			fmt.Printf(" %s |", verdict)
 			caught = caught || verdict != survived
-			if l.name == "scheduler" && verdict == survived {
-				survivors = append(survivors, f.name+" (scheduler)")
+			if l.isScheduler() { // the brief one comes first
+				missed = verdict == survived
 			}
 		}
 		fmt.Printf(" %s |\n", inModel[f.name])
-		if !caught {
+		switch {
+		case !caught:
 			survivors = append(survivors, f.name)
+		case missed:
+			survivors = append(survivors, f.name+" (scheduler)")
 		}
 		if err := restore(); err != nil {
 			return nil, err

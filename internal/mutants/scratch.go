@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -95,14 +96,24 @@ func (s *scratch) setLimits(ctx context.Context, chosen []layer) error {
 	return nil
 }
 
-// build returns the test binary of the package in dir.
+// quickly returns flags that halve the time to build: most faults are caught in
+// less. Of the builds with a tag nothing reads the machine code.
+func quickly(tags string) []string {
+	if tags == "" {
+		return []string{"-gcflags=-dwarf=false"}
+	}
+	return []string{"-gcflags=-dwarf=false -l", "-ldflags=-s -w"}
+}
+
+// build returns the test binary of the package in dir. As -trimpath leaves the
+// path of this copy out, the compiled packages of one run serve the next.
 func (s *scratch) build(ctx context.Context, dir, tags string) (string, error) {
 	key := dir + " " + tags
 	if path := s.built[key]; path != "" {
 		return path, nil
 	}
 	path := filepath.Join(s.dir, fmt.Sprintf("%d.test", len(s.built)))
-	compile := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-tags", tags, "-o", path, ".")
+	compile := exec.CommandContext(ctx, "go", slices.Concat([]string{"test", "-c", "-vet=off", "-trimpath", "-tags", tags, "-o", path}, quickly(tags), []string{"."})...)
 	compile.Dir = filepath.Join(s.dir, dir)
 	if out, err := compile.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("the tests do not compile: %w\n%s", err, out)
