@@ -115,3 +115,24 @@ func TestEveryLayerNamesExistingTests(t *testing.T) {
 		t.Errorf("a layer with a test that does not exist has arguments %q", args)
 	}
 }
+
+func TestAFaultIsCaughtEachTimeOrNotAtAll(t *testing.T) {
+	for _, c := range []struct {
+		times    int
+		verdicts []verdict // of one run after the other
+		want     verdict
+		runs     int
+	}{
+		{1, []verdict{caught, survived}, caught, 1},
+		{3, []verdict{caught, hangs, caught}, caught, 3},
+		{3, []verdict{caught, caught, survived}, sometimes, 3},
+		{3, []verdict{hangs, survived}, sometimes, 2},
+		{3, []verdict{survived, caught}, survived, 1},
+	} {
+		runs := 0
+		got, err := eachTime(c.times, func() (verdict, error) { runs++; return c.verdicts[runs-1], nil })
+		if got != c.want || runs != c.runs || err != nil {
+			t.Errorf("%d times %q: %q after %d runs, %v, want %q after %d", c.times, c.verdicts, got, runs, err, c.want, c.runs)
+		}
+	}
+}

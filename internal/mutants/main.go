@@ -1,7 +1,7 @@
 // Mutants plants small faults in the protocol, one at a time, in a scratch copy
 // of the repository, and reports which layers of tests catch each.
 //
-//	go run ./internal/mutants [-layers unit,stress,...] [-first] [-run regexp]
+//	go run ./internal/mutants [-layers unit,stress,...] [-first] [-times n] [-run regexp]
 //
 // It prints a table in Markdown. It fails if a fault survives all layers that
 // ran, or survives the scheduler although the scheduler can see it. It also fails
@@ -11,6 +11,8 @@
 // catches it. That is the fastest way to see that each fault is caught: with
 // -layers scheduler-brief,stepped,unit,machine-code,stress the scheduler catches
 // most, stepped those in the assembly, and the other layers the rest.
+//
+// With -times 3, a layer catches a fault if it does in three runs out of three.
 package main
 
 import (
@@ -21,22 +23,24 @@ import (
 	"os/signal"
 	"regexp"
 	"strings"
+	"time"
 )
 
 func main() {
 	names := flag.String("layers", "", "the layers to run, separated by commas: all, or some of "+strings.Join(layerNames(), ", "))
 	only := flag.String("run", "", "plant only faults whose name matches this regular expression")
 	first := flag.Bool("first", false, "try each fault only until a layer catches it")
+	times := flag.Int("times", 1, "run each layer so often against each fault; it must catch the fault each time")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := run(ctx, *names, *only, *first); err != nil {
+	if err := run(ctx, *names, *only, *first, max(1, *times)); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, names, only string, first bool) error {
+func run(ctx context.Context, names, only string, first bool, times int) error {
 	chosen, err := choose(names)
 	if err != nil {
 		return err
@@ -66,7 +70,7 @@ func run(ctx context.Context, names, only string, first bool) error {
 	if err := s.setLimits(ctx, chosen); err != nil {
 		return err
 	}
-	survivors, err := s.tabulate(ctx, chosen, planted, first)
+	survivors, err := s.tabulate(ctx, chosen, planted, first, times)
 	if err != nil {
 		return err
 	}
@@ -79,13 +83,14 @@ func run(ctx context.Context, names, only string, first bool) error {
 
 // tabulate plants the faults and prints the table. It returns the faults that
 // survived.
-func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault, first bool) (survivors []string, err error) {
+func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault, first bool, times int) (survivors []string, err error) {
 	fmt.Print("| fault |")
 	for _, l := range chosen {
 		fmt.Printf(" %s |", l.name)
 	}
-	fmt.Printf(" bug of the model |\n|---|%s---|\n", strings.Repeat("---|", len(chosen)))
+	fmt.Printf(" seconds | bug of the model |\n|---|%s---|---|\n", strings.Repeat("---|", len(chosen)))
 	for _, f := range planted {
+		begun := time.Now()
 		restore, err := s.plant(f)
 		if err != nil {
 			return nil, err
@@ -97,17 +102,17 @@ func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault,
 				fmt.Print("  |")
 				continue
 			}
-			verdict, err := s.try(ctx, l)
+			v, err := eachTime(times, func() (verdict, error) { return s.try(ctx, l) })
 			if err != nil {
 				return nil, fmt.Errorf("%s, layer %s: %w", f.name, l.name, err)
 			}
-			fmt.Printf(" %s |", verdict)
-			caught = caught || verdict != survived
+			fmt.Printf(" %s |", v)
+			caught = caught || v.isCaught()
 			if l.isScheduler() { // the brief one comes first
-				missed = verdict == survived
+				missed = !v.isCaught()
 			}
 		}
-		fmt.Printf(" %s |\n", inModel[f.name])
+		fmt.Printf(" %.0f | %s |\n", time.Since(begun).Seconds(), inModel[f.name])
 		switch {
 		case !caught:
 			survivors = append(survivors, f.name)

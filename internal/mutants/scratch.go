@@ -126,10 +126,26 @@ func (s *scratch) build(ctx context.Context, dir, tags string) (string, error) {
 type verdict string
 
 const (
-	survived verdict = "-"
-	caught   verdict = "caught"
-	hangs    verdict = "hangs"
+	survived  verdict = "-"
+	caught    verdict = "caught"
+	hangs     verdict = "hangs"
+	sometimes verdict = "not each time"
 )
+
+// isCaught reports whether a person would have learnt of the fault, each time.
+func (v verdict) isCaught() bool { return v == caught || v == hangs }
+
+// eachTime tries so often, or until the fault is missed.
+func eachTime(times int, try func() (verdict, error)) (verdict, error) {
+	first, err := try()
+	for i := 1; i < times && err == nil && first.isCaught(); i++ {
+		var again verdict
+		if again, err = try(); err == nil && !again.isCaught() {
+			return sometimes, nil
+		}
+	}
+	return first, err
+}
 
 // try runs the tests of the layer, directory by directory, until one fails.
 func (s *scratch) try(ctx context.Context, l layer) (verdict, error) {
