@@ -18,7 +18,7 @@ BUILDS := purego poolswapsched poolswapdebug
 
 # Where assembly, system calls or the size of a word make a difference, and one
 # of each kind of system that Go runs on. linux/amd64 has every other target.
-PLATFORMS := linux/386 linux/arm64 linux/riscv64 darwin/arm64 windows/amd64 freebsd/amd64 js/wasm
+PLATFORMS ?= linux/386 linux/arm64 linux/riscv64 darwin/arm64 windows/amd64 freebsd/amd64 js/wasm
 
 FUZZTIME ?= 10s
 
@@ -191,8 +191,8 @@ mutants: ## see that the tests find every fault planted in the code
 ## Everything
 
 # The stages, each with what it alone catches, in the order in which a mistake
-# costs least to find. Those joined by + run side by side: one that is busy on
-# one core beside one that is, too.
+# costs least to find. Those joined by + run side by side, because one waits now
+# and then and leaves a core to the other.
 #
 # mistakes in the source, unformatted files, unused code
 CI := lint
@@ -201,21 +201,17 @@ CI += tidy
 # the assembly, membarrier, every promise of the interface; links, listings and
 # examples of the documentation
 CI += test
-# typedpool's checks for misuse, which only this build has
-CI += debug
-# the build without linkname and assembly, which a user falls back to
-CI += purego
-# data races
-CI += race
-# 64-bit words out of alignment on 32 bits; pinning without assembly
-CI += cross
-# files that do not compile on a system without a test machine here
-CI += platforms
-# sequences and histories that no model has, goroutines left behind; the
+# purego: the build without linkname and assembly, which a user falls back to
+# race: data races
+CI += purego+race
+# debug: typedpool's checks for misuse, which only this build has
+# cross: 64-bit words out of alignment on 32 bits; pinning without assembly
+# modules: sequences and histories that no model has, goroutines left behind; the
 # benchmark and the examples
-CI += modules
-# input that breaks a parser, or a sequence of operations that breaks the pool
-CI += fuzz
+CI += debug+cross+modules
+# platforms: files that do not compile on a system without a test machine here
+# fuzz: input that breaks a parser, or a sequence of operations that breaks the pool
+CI += platforms+fuzz
 # sched: an interleaving of the real code that breaks the protocol
 # model-mutants: a model that has gone blind
 CI += sched+model-mutants
@@ -227,6 +223,7 @@ CI += mutants+model
 ci: export LAYERS = scheduler-brief,stepped,unit,machine-code,stress
 ci: export FIRST = yes
 ci: export FUZZTIME = 5s
+ci: export PLATFORMS = linux/riscv64 darwin/arm64 windows/amd64 freebsd/amd64 js/wasm # make cross builds the others
 ci: export REPEATFLAGS = -short
 ci: export POOLSWAP_NO_SKIP = 1
 ci: tools ## all checks, at sizes under 12 minutes on 2 cores
