@@ -47,11 +47,6 @@ var unseen = map[string]string{
 	"the first Get asks the kernel for membarrier":          "a Machine has no kernel",
 	"Reader: Load acquires before it releases":              "a Reader may hold two objects for a moment, but not promise one",
 
-	"spares: the limit never falls":                                  constantLimit,
-	"spares: the limit falls, and what is too much stays":            constantLimit,
-	"spares: a literal ends a fill that never began":                 constantLimit,
-	"spares: an object that was collected is being filled for ever":  constantLimit,
-	"spares: an object that was given back is being filled for ever": constantLimit,
+	"spares: the limit never falls":                                 "the limit does not bear on who owns an object",
+	"spares: an object that was collected is being filled for ever": "a Machine has no garbage collection",
 }
-
-const constantLimit = "the scheduler's scenarios set Options.Spares, and the limit does not bear on who owns an object"

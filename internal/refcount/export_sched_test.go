@@ -89,3 +89,20 @@ func (p *Pool) Counted() (current, retired, discarded uint64) {
 	s := &p.stats
 	return s.published.Load() - s.retired.Load(), s.retired.Load() - s.drained.Load(), s.discarded.Load()
 }
+
+// LetLimitFall makes the limit of spares follow the work: it is now, and after
+// gets more calls of Get it is what they needed. No object is being filled.
+func (p *Pool) LetLimitFall(now, gets int) {
+	p.free.limit = spareLimit{now: now, least: 1, most: now, last: now, gets: roundOfGets - gets}
+	p.free.limit.handedOut = p.stats.published.Load() + uint64(p.stats.unpublished.Load())
+}
+
+// Limit returns the limit of spares, what it remembers, and how many objects are
+// being filled. If the limit is constant, it counts none.
+func (p *Pool) Limit() (limit int, memory [3]int, filling uint64) {
+	l := &p.free.limit
+	if l.least == l.most {
+		return l.now, memory, 0
+	}
+	return l.now, [...]int{l.gets, l.peak, l.last}, l.handedOut - p.stats.published.Load() - uint64(p.stats.unpublished.Load())
+}

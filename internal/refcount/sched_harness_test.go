@@ -104,12 +104,20 @@ func (l *harness) failFence() {
 	l.Watch(func() uint64 { return bit(stripe.Asymmetric()) })
 }
 
+// letLimitFall makes a pool with three spares keep as many as the next Get needs.
+func (l *harness) letLimitFall() { poolOf(l.pool).LetLimitFall(3, 1) }
+
 // notes stands for all that the promises are judged by, and for what the pool
 // has under its mutex.
 func (l *harness) notes() uint64 {
 	current, retired, discarded := poolOf(l.pool).Counted()
 	creating, closed := poolOf(l.pool).Creating()
+	limit, memory, filling := poolOf(l.pool).Limit()
 	h := sched.Mix(sched.Mix(current, retired), discarded)
+	h = sched.Mix(sched.Mix(h, uint64(limit)), filling)
+	for _, n := range memory {
+		h = sched.Mix(h, uint64(n))
+	}
 	h = sched.Mix(h, sched.Mix(uint64(creating), bit(closed)))
 	h = sched.Mix(sched.Mix(h, uint64(l.refused)), sched.Mix(uint64(l.dropped), uint64(l.reported)))
 	h = sched.Mix(h, sched.Mix(uint64(l.failed), bit(l.closed)))
@@ -312,8 +320,14 @@ func (l *harness) check() {
 		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped {
 		l.Fail("%d test objects, %d current, and in the end %+v", live, current, stats)
 	}
+	if stats.Spares > stats.SpareLimit { // the limit falls in a Get, after which something is kept
+		l.Fail("%d spares in the end, and the limit is %d", stats.Spares, stats.SpareLimit)
+	}
 	if int(stats.FailedPublishes) != l.failed {
 		l.Fail("%d calls of Publish failed, and the stats say %d", l.failed, stats.FailedPublishes)
+	}
+	if _, _, filling := poolOf(l.pool).Limit(); filling != 0 {
+		l.Fail("%d test objects are being filled in the end", int(filling))
 	}
 	for range stats.Spares {
 		l.get() // fails for one that is there twice

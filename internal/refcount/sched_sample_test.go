@@ -15,6 +15,14 @@ var larger = []scenario{
 	{name: "two readers and a writer, two rounds each", containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two readers and a writer, two rounds each, counted the portable way", options: portable, containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two readers and a writer, two rounds each, and a spare more", containers: 1, spares: 2, threads: twoRoundsEach},
+	{name: "the limit of spares falls beside a reader", limitFalls: true, containers: 1, spares: 3, threads: func(l *harness, c []*watched) {
+		l.reader(c[0], 2)
+		l.Start("writer", func() {
+			l.update(c[0], l.get())
+			l.update(c[0], l.literal())
+		})
+		l.Start("owner", func() { l.pool.Release(l.get()) })
+	}},
 	{name: "a reader and three updates", containers: 1, spares: 1, threads: thirdLife},
 	{name: "three readers, two writers", config: sched.Config{CPUs: 3, Stripes: 2, Depth: 3}, containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
 		for range 3 {

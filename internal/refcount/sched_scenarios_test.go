@@ -17,6 +17,7 @@ type scenario struct {
 	containers int
 	spares     int
 	fenceFails bool
+	limitFalls bool
 	threads    func(l *harness, c []*watched)
 }
 
@@ -37,6 +38,9 @@ func (s scenario) setUp(w *sched.World) {
 	l := newHarness(w, s.containers, s.spares, s.options)
 	if s.fenceFails {
 		l.failFence()
+	}
+	if s.limitFalls {
+		l.letLimitFall()
 	}
 	s.threads(l, l.containers)
 	w.AtEnd(l.check)
@@ -268,6 +272,10 @@ var updateScenarios = []scenario{
 			r.Close()
 		})
 		l.writer(c[0], 1)
+	}},
+	{name: "the limit of spares falls", limitFalls: true, containers: 1, spares: 3, threads: func(l *harness, c []*watched) {
+		l.writer(c[0], 2)
+		l.Start("owner", func() { l.pool.Release(l.get()) })
 	}},
 	{name: "no spares: objects are discarded", options: poolswap.Options[testObject]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
