@@ -33,6 +33,7 @@ func TestStressBehindFullStoreBuffers(t *testing.T) {
 	c := poolswap.NewContainer(pool, newCanary(0))
 	s := newCrew(t)
 	var reads atomic.Uint64
+	begun := make(chan struct{}) // closed by the reader's first read
 	s.start(func() {
 		runtime.LockOSThread() // a thread that moves drains its store buffer
 		lines, at, sum := make([][8]uint64, bufferLines), uint64(1), uint64(0)
@@ -50,13 +51,16 @@ func TestStressBehindFullStoreBuffers(t *testing.T) {
 				}
 			}
 			c.Release(obj)
-			sum++
+			if sum++; sum == 1 {
+				close(begun)
+			}
 		}
 		reads.Store(sum)
 	})
 	s.start(func() {
 		defer s.end()
 		runtime.LockOSThread()
+		<-begun // with one P, all updates could come first
 		spins := 0
 		for i := 1; i <= updates && !s.over(); i++ {
 			next := pool.Get()
