@@ -1,6 +1,7 @@
 package refcount_test
 
 import (
+	"runtime"
 	"testing"
 
 	"github.com/poolswap/poolswap"
@@ -14,6 +15,7 @@ type scene struct {
 	pool     *poolswap.Pool[table, *table]
 	c, other *poolswap.Container[table, *table]
 	stranger *poolswap.Container[table, *table]
+	held     []*table // by readers: what is collected is not retired any more
 }
 
 func newScene(t *testing.T, options poolswap.Options[table]) *scene {
@@ -37,6 +39,7 @@ func (s *scene) replaced(readers int) *table {
 	next := s.c.GetNew()
 	next.value = 1
 	s.c.Update(next)
+	s.held = append(s.held, obj)
 	return obj
 }
 
@@ -265,6 +268,8 @@ func TestMisuseOfAnObjectIsRefusedAndHarmsNothingElse(t *testing.T) {
 					t.Errorf("%d updates after the refused one, %d before", after.Updates, before.Updates)
 				}
 				s.serves(misuse.inHand, misuse.retired)
+				runtime.KeepAlive(s.held)
+				runtime.KeepAlive(call) // it has what is in hand
 			})
 		}
 	})
