@@ -289,14 +289,19 @@ func (l *harness) release(c *watched, s *testObject) {
 	if s == nil {
 		return
 	}
-	l.Yield() // a while in which s is held
+	l.letGo(s)
+	c.Release(s)
+}
+
+// letGo watches s to the end of the while in which it is held.
+func (l *harness) letGo(s *testObject) {
+	l.Yield()
 	l.Reads(s.id())
 	l.Adds(s.held())
 	if s.free {
 		l.Fail("%s was recycled under its reader", s.name)
 	}
 	s.holders--
-	c.Release(s)
 }
 
 // check watches the last: when all is done every testObject is where it should

@@ -3,6 +3,7 @@
 package refcount_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -51,6 +52,34 @@ var larger = []scenario{
 		}
 		l.writer(c[0], 3)
 		l.writer(c[1], 3)
+	}},
+	{name: "Stats, and two Updates", options: portable, containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
+		l.Start("observer", func() {
+			if s := l.pool.Stats(); s.Live < 0 || s.Current < 0 || s.Retired < 0 || s.PendingReset < 0 || s.Spares < 0 {
+				l.Fail("%+v", s)
+			}
+		})
+		l.writer(c[0], 2)
+	}},
+	{name: "a loop over the versions, and two Updates", options: portable, containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
+		first, last := l.get(), l.get()
+		l.Start("updater", func() {
+			l.updateTo(c[0], first, 10)
+			l.updateTo(c[0], last, 20)
+		})
+		l.Start("looper", func() {
+			after := uint64(0)
+			for version, s := range c[0].Versions(context.Background()) {
+				l.judge(c[0], s, 0)
+				if version <= after {
+					l.Fail("the loop yielded version %d after %d", version, after)
+				}
+				after = version
+				if l.letGo(s); s == last {
+					break
+				}
+			}
+		})
 	}},
 }
 
