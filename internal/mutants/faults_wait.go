@@ -151,6 +151,14 @@ var waitFaults = []fault{
 			`return l.creating < 0`,
 		},
 	}},
+	{"D4: the clean objects go after the wait alone", "internal/refcount/close.go", []edit{
+		{
+			`	p.Trim()
+
+	// An object that`,
+			`	// An object that`,
+		},
+	}},
 	{"H1: Retain counts nothing", "internal/refcount/read.go", []edit{
 		{
 			`	counters.CountAcquired(k) // (H1)`,
@@ -167,6 +175,51 @@ var waitFaults = []fault{
 		{
 			`return live >= int64(p.MaxLive) && live <= int64(current)`,
 			`return live <= int64(current)`,
+		},
+	}},
+	{"G3: what was retired is counted before what was published", "internal/refcount/leaving.go", []edit{
+		{
+			`	published := p.stats.published.Load()
+	live`,
+			`	retired := p.stats.retired.Load()
+	live`,
+		},
+		{
+			`current := published - p.stats.retired.Load()`,
+			`current := p.stats.published.Load() - retired`,
+		},
+	}},
+	{"Versions goes on from what it waited for", "versions.go", []edit{
+		{
+			`			if _, err := c.Wait(ctx, after); err != nil {
+				return
+			}
+`,
+			`			var err error
+			if after, err = c.Wait(ctx, after); err != nil {
+				return
+			}
+`,
+		},
+		{
+			`					after = c.VersionOf(obj)
+					more = yield(after, obj)`,
+			`					more = yield(c.VersionOf(obj), obj)`,
+		},
+	}},
+	{"Stats: what was retired is loaded before what drained", "internal/refcount/stats.go", []edit{
+		{
+			`	c := &p.stats
+	s := Stats{`,
+			`	c := &p.stats
+	before := c.retired.Load()
+	s := Stats{`,
+		},
+		{
+			`	retired := c.retired.Load()
+`,
+			`	retired := before
+`,
 		},
 	}},
 	{"W2: the signal that is fired stays", "internal/refcount/wakeup.go", []edit{

@@ -96,12 +96,13 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 // allCurrent reports whether at some moment during the call as many objects as
 // may exist were current, so that none can come back by itself. Published is
 // loaded first, and a swap counts what it takes out before what it puts in: then
-// the difference is at most the number of those that were current between the two
-// loads, and an Update under way is not counted twice.
+// the difference is at most the number of those that were current at any moment
+// between the two loads, as when live is loaded, and an Update under way is not
+// counted twice.
 func (p *Pool) allCurrent() bool {
 	published := p.stats.published.Load()
-	current := published - p.stats.retired.Load()
 	live := int64(p.stats.live.Load())
+	current := published - p.stats.retired.Load()
 	return live >= int64(p.MaxLive) && live <= int64(current)
 }
 

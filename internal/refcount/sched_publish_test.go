@@ -302,6 +302,11 @@ var publishScenarios = []scenario{
 		l.Start("publisher", func() { l.publish(c[0], poolswap.ErrClosed) })
 		l.Start("closer", l.closePool)
 	}},
+	{name: "two close the pool", containers: 0, spares: 1, threads: func(l *harness, _ []*watched) {
+		for range 2 {
+			l.Start("closer", l.closePool)
+		}
+	}},
 	{name: "a reader, and the pool is closed", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 1)
 		l.Start("closer", l.closePool)
