@@ -136,3 +136,36 @@ func TestAFaultIsCaughtEachTimeOrNotAtAll(t *testing.T) {
 		}
 	}
 }
+
+func TestTheSchedulerMustCatchWhatItCanSee(t *testing.T) {
+	type tried struct {
+		layer string
+		v     verdict
+	}
+	for _, c := range []struct {
+		tried []tried
+		want  string
+	}{
+		{nil, "fault"},
+		{[]tried{{"unit", sometimes}}, "fault"},
+		{[]tried{{"unit", caught}}, ""},
+		{[]tried{{"unit", caught}, {"stress", survived}}, ""},
+		{[]tried{{"unit", caught}, {"scheduler-brief", survived}}, "fault (scheduler)"},
+		{[]tried{{"scheduler", sometimes}, {"stress", hangs}}, "fault (scheduler)"},
+		{[]tried{{"scheduler-brief", survived}, {"scheduler", caught}}, ""},
+		{[]tried{{"scheduler-brief", caught}, {"scheduler", survived}}, "fault (scheduler)"},
+		{[]tried{{"stepped", survived}, {"scheduler", survived}}, "fault"},
+	} {
+		var found findings
+		for _, one := range c.tried {
+			chosen, err := choose(one.layer)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found.add(chosen[0], one.v)
+		}
+		if got := found.survivor("fault"); got != c.want {
+			t.Errorf("after %v: survived %q, want %q", c.tried, got, c.want)
+		}
+	}
+}

@@ -96,9 +96,9 @@ func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault,
 			return nil, err
 		}
 		fmt.Printf("| %s |", f.name)
-		caught, missed := false, false // by a layer, by a scheduler
+		var found findings
 		for _, l := range chosen {
-			if !l.sees(f) || first && caught {
+			if !l.sees(f) || first && found.caught {
 				fmt.Print("  |")
 				continue
 			}
@@ -107,21 +107,40 @@ func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault,
 				return nil, fmt.Errorf("%s, layer %s: %w", f.name, l.name, err)
 			}
 			fmt.Printf(" %s |", v)
-			caught = caught || v.isCaught()
-			if l.isScheduler() { // the brief one comes first
-				missed = !v.isCaught()
-			}
+			found.add(l, v)
 		}
 		fmt.Printf(" %.0f | %s |\n", time.Since(begun).Seconds(), inModel[f.name])
-		switch {
-		case !caught:
-			survivors = append(survivors, f.name)
-		case missed:
-			survivors = append(survivors, f.name+" (scheduler)")
+		if name := found.survivor(f.name); name != "" {
+			survivors = append(survivors, name)
 		}
 		if err := restore(); err != nil {
 			return nil, err
 		}
 	}
 	return survivors, nil
+}
+
+// findings is what the layers that tried a fault found.
+type findings struct {
+	caught bool // by a layer
+	missed bool // by the scheduler, which can see the fault
+}
+
+func (f *findings) add(l layer, v verdict) {
+	f.caught = f.caught || v.isCaught()
+	if l.isScheduler() { // the brief one comes first
+		f.missed = !v.isCaught()
+	}
+}
+
+// survivor returns the name of the fault if it survived, with what it survived if
+// that is the scheduler alone, and else nothing.
+func (f findings) survivor(name string) string {
+	switch {
+	case !f.caught:
+		return name
+	case f.missed:
+		return name + " (scheduler)"
+	}
+	return ""
 }
