@@ -146,6 +146,16 @@ var poolFaults = []fault{
 			`case `,
 		},
 	}},
+	{"D2 after K2: marked in the overflow", "internal/refcount/recycle.go", []edit{
+		{
+			`		arrives(counters, counters.Publication.Leaving.Load())
+		p.overflow.Put(obj) // (K2)
+`,
+			`		p.overflow.Put(obj) // (K2)
+		arrives(counters, counters.Publication.Leaving.Load())
+`,
+		},
+	}},
 	{"K3 after Discard: discarded when Discard has returned", "internal/refcount/recycle.go", []edit{
 		{
 			`	counters.State.Store(withPhase(counters.State.Load(), discarded)) // (K3)`,

@@ -135,7 +135,7 @@ func (f *findings) add(l layer, v verdict) {
 
 // survivor returns the name of the fault if it survived, with what it survived if
 // that is the scheduler alone, and else nothing.
-func (f findings) survivor(name string) string {
+func (f *findings) survivor(name string) string {
 	switch {
 	case !f.caught:
 		return name

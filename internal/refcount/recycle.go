@@ -78,7 +78,8 @@ func (p *Pool) keep(obj *Object) {
 		p.back.wake()
 
 	// (K2) In the overflow, a sync.Pool, which passes it to at most one Get or
-	// leaves it to the collector; then the cleanup settles the stats. Objects
+	// leaves it to the collector; then the cleanup settles the stats. The mark
+	// goes before: after the Put it may be that of the next way out. Objects
 	// that the user wants discarded, or that count towards a limit, do not go
 	// there: they must not vanish without Discard, or stay where Get cannot
 	// find them. Nor do those of a closed pool, which has no Get any more. One
