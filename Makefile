@@ -98,12 +98,16 @@ sched: ## the interleavings of the real code, and other tests of that build
 	$(GO) test -tags poolswapsched $(TESTFLAGS) $$($(GO) list -tags poolswapsched ./internal/... | grep -v '/refcount$$')
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags poolswapsched $(TESTFLAGS) ./...
 
+# Two modules at a time: what the tests of fleet do is mostly wait.
+MODULE_TESTS := $(patsubst ./%,test-of/%,$(filter-out .,$(MODULES)))
+
 .PHONY: modules
 modules: ## the tests of every module but the root
-	@set -e; for module in $(filter-out .,$(MODULES)); do \
-		echo "$(GO) test $$module/..."; \
-		(cd $$module && $(GO) test -shuffle=on $(TESTFLAGS) ./...); \
-	done
+	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) $(MODULE_TESTS)
+
+.PHONY: $(MODULE_TESTS)
+$(MODULE_TESTS): test-of/%:
+	cd $* && $(GO) test -shuffle=on $(TESTFLAGS) ./...
 
 .PHONY: verify
 verify: ## state machine, linearizability, leaks: the tests of verify/
@@ -206,15 +210,14 @@ CI += test
 CI += purego+race
 # debug: typedpool's checks for misuse, which only this build has
 # cross: 64-bit words out of alignment on 32 bits; pinning without assembly
+# platforms: files that do not compile on a system without a test machine here
 # modules: sequences and histories that no model has, goroutines left behind; the
 # benchmark and the examples
-CI += debug+cross+modules
-# platforms: files that do not compile on a system without a test machine here
+CI += debug+cross+platforms+modules
 # fuzz: input that breaks a parser, or a sequence of operations that breaks the pool
-CI += platforms+fuzz
 # sched: an interleaving of the real code that breaks the protocol
 # model-mutants: a model that has gone blind
-CI += sched+model-mutants
+CI += fuzz+sched+model-mutants
 # mutants: tests that have gone blind
 # model: a flaw of the protocol itself, store buffers included
 CI += mutants+model
