@@ -60,7 +60,10 @@ func TestStressBehindFullStoreBuffers(t *testing.T) {
 	s.start(func() {
 		defer s.end()
 		runtime.LockOSThread()
-		<-begun // with one P, all updates could come first
+		select {
+		case <-begun: // with one P, all updates could come first
+		case <-s.ended: // the first read panicked
+		}
 		spins := 0
 		for i := 1; i <= updates && !s.over(); i++ {
 			next := pool.Get()
