@@ -91,6 +91,30 @@ func TestScriptLintFailsWhenPackagesAreNotListed(t *testing.T) {
 	}
 }
 
+// TestScriptPlatformsFailsWhereItVetsNothing: PLATFORMS may come from the
+// environment, and go may fail to list the packages.
+func TestScriptPlatformsFailsWhereItVetsNothing(t *testing.T) {
+	readsTheSource(t)
+	for _, c := range []struct {
+		name, lists string
+		args        []string
+		exit        int
+	}{
+		{"all is well", "echo example/a", []string{"-short", "linux/386", "js/wasm"}, 0},
+		{"no platform", "echo example/a", nil, 2},
+		{"no platform after -short", "echo example/a", []string{"-short"}, 2},
+		{"the packages are not listed", "exit 1", []string{"js/wasm"}, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := scriptDir(t, "platforms")
+			writeProgram(t, filepath.Join(dir, "go"), "#!/bin/sh\n[ \"$1\" != list ] || "+c.lists+"\n")
+			if exit, stderr := runScript(t, dir, []string{"GO=" + dir + "/go"}, "platforms", c.args...); exit != c.exit {
+				t.Errorf("exit code %d, want %d:\n%s", exit, c.exit, stderr)
+			}
+		})
+	}
+}
+
 // TestScriptNeedNamesWhatIsMissing has a gcc that has a library's headers, or
 // does not.
 func TestScriptNeedNamesWhatIsMissing(t *testing.T) {
