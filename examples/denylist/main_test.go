@@ -99,7 +99,7 @@ func awaitStatus(t *testing.T, address, field string, right func(any) bool) {
 func awaitBody(t *testing.T, url string, right func(string) bool) {
 	t.Helper()
 	var body string
-	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 		if _, body = get(t, url); right(body) {
 			return
 		}

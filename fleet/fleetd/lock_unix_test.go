@@ -12,7 +12,7 @@ import (
 
 func TestOneServerUsesADirectory(t *testing.T) {
 	in := newInstance(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // one that is not refused serves until then
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that is not refused serves until then
 	defer cancel()
 	var stdout, stderr bytes.Buffer
 	code := run(ctx, []string{"serve", "-addr", "127.0.0.1:0", "-dir", in.dir, "-page", "off"}, &stdout, &stderr)

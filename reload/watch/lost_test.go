@@ -21,7 +21,7 @@ func TestLostEventsAreAHintForEachFile(t *testing.T) {
 	}
 	defer w.Close()
 	var waiters []reload.Waiter
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for _, name := range []string{"a", "b"} {
 		waiter := w.File(filepath.Join(t.TempDir(), name)).(reload.Waiter)
