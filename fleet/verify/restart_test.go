@@ -182,8 +182,11 @@ func TestAReplicaThatIsKilledGoesOnWithItsCache(t *testing.T) {
 			at = nowhere
 		}
 		l := startLife(t, at, dir)
-		if kept > 0 && i%2 == 1 {
-			<-l.first // it has something without the server, too
+		if i%2 == 1 {
+			select {
+			case <-l.first: // once one has kept something, each has it without the server, too
+			case <-l.ended:
+			}
 		}
 		time.Sleep(time.Duration(rand.IntN(150)) * time.Millisecond)
 		for j, line := range l.end() {
