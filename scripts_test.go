@@ -3,6 +3,7 @@
 package poolswap_test
 
 import (
+	"bufio"
 	"errors"
 	"os"
 	"os/exec"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // fakeMake stands for make: the target "bad" fails, and every target leaves its
@@ -61,6 +63,47 @@ func TestScriptStagesFailsWhenAStageFails(t *testing.T) {
 			times := textOf(t, filepath.Join(dir, ".stages/times.txt"))
 			if n := strings.Count(times, ", FAILED\n"); n != c.exit {
 				t.Errorf("%d targets are recorded as failed, want %d:\n%s", n, c.exit, times)
+			}
+		})
+	}
+}
+
+// TestScriptStagesLeavesNothingRunning interrupts scripts/stages while what a
+// target started is running. That holds the write end of a pipe.
+func TestScriptStagesLeavesNothingRunning(t *testing.T) {
+	readsTheSource(t)
+	for _, stages := range []string{"one", "one+two"} {
+		t.Run(stages, func(t *testing.T) {
+			dir := scriptDir(t, "stages")
+			writeProgram(t, filepath.Join(dir, "make"), "#!/bin/sh\n(echo started >&3; sleep 300; true)\ntrue\n")
+			running, held, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer running.Close()
+			cmd := exec.Command("/bin/sh", "stages", "./make", stages)
+			cmd.Dir, cmd.ExtraFiles = dir, []*os.File{held}
+			err = cmd.Start()
+			held.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := bufio.NewScanner(running)
+			for range strings.Split(stages, "+") {
+				lines.Scan()
+			}
+			if err := cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			_ = cmd.Wait()
+			if code := cmd.ProcessState.ExitCode(); code != 130 {
+				t.Errorf("exit code %d, want 130", code)
+			}
+			if err := running.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+				t.Fatal(err)
+			}
+			if lines.Scan(); lines.Err() != nil {
+				t.Errorf("something runs on: %v", lines.Err())
 			}
 		})
 	}
