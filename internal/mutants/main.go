@@ -23,6 +23,7 @@ import (
 	"os/signal"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -32,7 +33,7 @@ func main() {
 	first := flag.Bool("first", false, "try each fault only until a layer catches it")
 	times := flag.Int("times", 1, "run each layer so often against each fault; it must catch the fault each time")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *names, *only, *first, max(1, *times)); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
