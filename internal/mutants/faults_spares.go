@@ -2,7 +2,7 @@ package main
 
 // spareFaults are planted in the default number of spares. Each makes the limit
 // follow something else than the work; nothing is recycled too early for it. The
-// unit layer catches them.
+// unit layer catches those that the scheduler cannot see.
 var spareFaults = []fault{
 	{"spares: the limit never falls", "internal/refcount/spares.go", []edit{
 		{
