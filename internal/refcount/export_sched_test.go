@@ -97,12 +97,12 @@ func (p *Pool) LetLimitFall(now, gets int) {
 	p.free.limit.handedOut = p.stats.published.Load() + uint64(p.stats.unpublished.Load())
 }
 
-// Limit returns the limit of spares, what it remembers, and how many objects are
-// being filled. If the limit is constant, it counts none.
-func (p *Pool) Limit() (limit int, memory [3]int, filling uint64) {
+// Filling returns how many objects are being filled, as the limit of spares
+// counts them, or 0 if the limit is constant.
+func (p *Pool) Filling() int {
 	l := &p.free.limit
 	if l.least == l.most {
-		return l.now, memory, 0
+		return 0
 	}
-	return l.now, [...]int{l.gets, l.peak, l.last}, l.handedOut - p.stats.published.Load() - uint64(p.stats.unpublished.Load())
+	return int(l.handedOut - p.stats.published.Load() - uint64(p.stats.unpublished.Load()))
 }

@@ -11,11 +11,16 @@ import (
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
-// larger scenarios are too large to be explored; random schedules sample them.
+// larger scenarios are too large to be explored, or the counts of the pool decide
+// in them, which are no words of the seam. Random schedules sample them.
 var larger = []scenario{
 	{name: "two readers and a writer, two rounds each", containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two readers and a writer, two rounds each, counted the portable way", options: portable, containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two readers and a writer, two rounds each, and a spare more", containers: 1, spares: 2, threads: twoRoundsEach},
+	{name: "the limit of spares falls", limitFalls: true, containers: 1, spares: 3, threads: func(l *harness, c []*watched) {
+		l.writer(c[0], 2)
+		l.Start("owner", func() { l.pool.Release(l.get()) })
+	}},
 	{name: "the limit of spares falls beside a reader", limitFalls: true, containers: 1, spares: 3, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.Start("writer", func() {

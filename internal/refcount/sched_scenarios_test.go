@@ -273,10 +273,6 @@ var updateScenarios = []scenario{
 		})
 		l.writer(c[0], 1)
 	}},
-	{name: "the limit of spares falls", limitFalls: true, containers: 1, spares: 3, threads: func(l *harness, c []*watched) {
-		l.writer(c[0], 2)
-		l.Start("owner", func() { l.pool.Release(l.get()) })
-	}},
 	{name: "no spares: objects are discarded", options: poolswap.Options[testObject]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.reader(c[0], 2)
 		l.Start("writer", func() { l.update(c[0], nil) })
