@@ -176,15 +176,35 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 	if err != nil {
 		return nil, err
 	}
+	for {
+		if all, err = s.listReports(ctx, reports); !errors.Is(err, errSilent) {
+			return all, explained(ctx, err)
+		}
+	}
+}
+
+// A watcher tells when it has sent what there was in the beginning: nats.go counts
+// that. If the server forgets a report before it sends it, nothing tells. So after
+// reportSilence without a report the watcher is replaced.
+const reportSilence = time.Second
+
+var errSilent = errors.New("a report was forgotten while the reports were listed")
+
+// listReports returns the reports, by id, or errSilent.
+func (s *store) listReports(ctx context.Context, reports jetstream.KeyValue) (all []Report, err error) {
 	watcher, stop, err := s.watchReports(ctx, reports, jetstream.IgnoreDeletes())
 	if err != nil {
-		return nil, explained(ctx, err)
+		return nil, err
 	}
 	defer stop()
+	silence := time.NewTimer(reportSilence)
+	defer silence.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, explained(ctx, ctx.Err())
+			return nil, ctx.Err()
+		case <-silence.C:
+			return nil, errSilent
 		case entry, open := <-watcher.Updates():
 			if !open {
 				return nil, errors.New("the watcher of reports was closed")
@@ -193,6 +213,7 @@ func (s *store) replicas(ctx context.Context) (all []Report, err error) {
 				slices.SortFunc(all, func(a, b Report) int { return strings.Compare(a.ID, b.ID) })
 				return all, nil
 			}
+			silence.Reset(reportSilence)
 			var r Report
 			if json.Unmarshal(entry.Value(), &r) != nil || reportKey(s.name, r.ID) != entry.Key() {
 				continue // a replica that writes nonsense must not hide the others

@@ -101,6 +101,8 @@ func (w *statusWatch) run(ctx context.Context) error {
 		return err
 	}
 	defer closeReports()
+	silence := time.NewTimer(reportSilence) // until complete
+	defer silence.Stop()
 	sweep, poll := time.NewTicker(watchSweep), time.NewTicker(watchPoll)
 	defer sweep.Stop()
 	defer poll.Stop()
@@ -131,11 +133,15 @@ func (w *statusWatch) run(ctx context.Context) error {
 				return errAgain
 			case entry == nil:
 				complete, changed = true, true
+				silence.Stop()
 			case complete:
 				changed = w.acceptReport(entry, 0)
 			default:
 				w.acceptReport(entry, age(entry))
+				silence.Reset(reportSilence)
 			}
+		case <-silence.C:
+			return errAgain
 		case <-sweep.C:
 			changed = w.forgetSilent()
 		case <-poll.C:
