@@ -99,9 +99,11 @@ func (s *Source) Leave() error {
 	}
 	message := nats.NewMsg("$KV." + reportsBucket + "." + reportKey(s.store.name, s.options.ID))
 	message.Header.Set("KV-Operation", "DEL") // ADR-8 of NATS
-	err := s.store.conn.PublishMsg(message)
+	ctx, cancel := context.WithTimeout(context.Background(), connectTimeout)
+	defer cancel()
+	err := s.store.open(ctx)
 	if err == nil {
-		err = s.store.conn.FlushTimeout(connectTimeout)
+		_, err = s.store.js.PublishMsg(ctx, message) // returns once it is stored: a status has it then
 	}
 	return s.store.named(err)
 }
