@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 )
@@ -21,11 +22,8 @@ func TestOutputHasNoControlCharacters(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer replica.Close()
-	err = replica.Publish("$KV.poolswap-reports.a=0Ab.=1B=E2=80=AE", []byte(`{"id":"\u001b\u202e","revision":"\u009b","error":"two\nlines\u001b]0;title\u0007"}`))
-	if err == nil {
-		err = replica.Flush()
-	}
-	if err != nil {
+	report := []byte(`{"id":"\u001b\u202e","revision":"\u009b","error":"two\nlines\u001b]0;title\u0007"}`)
+	if _, err := replica.Request("$KV.poolswap-reports.a=0Ab.=1B=E2=80=AE", report, time.Minute); err != nil { // answered once it is stored
 		t.Fatal(err)
 	}
 	for _, command := range []string{"names", "status", "history"} {

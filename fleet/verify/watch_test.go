@@ -233,12 +233,7 @@ func TestAReportThatCannotBeReadIsLeftOut(t *testing.T) {
 	m.awaitReports(t, one.ID)
 	conn := m.dial()
 	for key, text := range map[string]string{"table.nonsense": "{", "table.impostor": `{"id":"replica.0","revision":"none"}`} {
-		if err := conn.Publish("$KV.poolswap-reports."+key, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := conn.Flush(); err != nil {
-		t.Fatal(err)
+		putReport(t, conn, key, text)
 	}
 	s, err := m.Status(t.Context())
 	if err != nil || !watchAllRun(2, one.ID)(s) {

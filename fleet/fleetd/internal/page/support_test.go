@@ -108,10 +108,7 @@ func (s *site) report(name, id, revision string) {
 // send sends a report of a replica.
 func (s *site) send(name, id, text string) {
 	s.t.Helper()
-	if err := s.conn.Publish("$KV.poolswap-reports."+name+"."+id, []byte(text)); err != nil {
-		s.t.Fatal(err)
-	}
-	if err := s.conn.Flush(); err != nil {
+	if _, err := s.conn.Request("$KV.poolswap-reports."+name+"."+id, []byte(text), time.Minute); err != nil { // answered once it is stored
 		s.t.Fatal(err)
 	}
 }
