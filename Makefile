@@ -98,16 +98,12 @@ sched: ## the interleavings of the real code, and other tests of that build
 	$(GO) test -tags poolswapsched $(TESTFLAGS) $$($(GO) list -tags poolswapsched ./internal/... | grep -v '/refcount$$')
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags poolswapsched $(TESTFLAGS) ./...
 
-# Two modules at a time: what the tests of fleet do is mostly wait.
-MODULE_TESTS := $(patsubst ./%,test-of/%,$(filter-out .,$(MODULES)))
-
 .PHONY: modules
 modules: ## the tests of every module but the root
-	@$(MAKE) --no-print-directory -j2 $(if $(filter output-sync,$(.FEATURES)),-Otarget) $(MODULE_TESTS)
-
-.PHONY: $(MODULE_TESTS)
-$(MODULE_TESTS): test-of/%:
-	cd $* && $(GO) test -shuffle=on $(TESTFLAGS) ./...
+	@set -e; for module in $(filter-out .,$(MODULES)); do \
+		echo "$(GO) test $$module/..."; \
+		(cd $$module && $(GO) test -shuffle=on $(TESTFLAGS) ./...); \
+	done
 
 .PHONY: verify
 verify: ## state machine, linearizability, leaks: the tests of verify/
