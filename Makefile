@@ -226,7 +226,7 @@ ci: export FUZZTIME = 5s
 ci: export PLATFORMS = linux/riscv64 darwin/arm64 windows/amd64 freebsd/amd64 js/wasm # make cross builds the others
 ci: export REPEATFLAGS = -short
 ci: export POOLSWAP_NO_SKIP = 1
-ci: tools ## all checks, at sizes under 20 minutes on 2 cores
+ci: tools ## all checks, at sizes of about 20 minutes on 2 cores
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)
 
 # What only repeats at larger size, at sizes that together take well under two
