@@ -75,7 +75,7 @@ func (s *stream) until(text string) map[string]string {
 // The timeouts of the server, here short, are for requests that end.
 func TestAStreamFollowsBeyondTheTimeouts(t *testing.T) {
 	s := newSite(t, func(_ *page.Options, c *http.Server) {
-		c.ReadTimeout, c.WriteTimeout = 50*time.Millisecond, 50*time.Millisecond
+		c.ReadTimeout, c.WriteTimeout = 500*time.Millisecond, 500*time.Millisecond
 	})
 	one := s.publish("asn", "one")
 	stream := s.member("alice").stream("asn")
@@ -83,7 +83,7 @@ func TestAStreamFollowsBeyondTheTimeouts(t *testing.T) {
 		t.Errorf("the first event has %d parts", len(parts))
 	}
 	for _, text := range []string{"two", "three"} {
-		time.Sleep(4 * s.Config.WriteTimeout)
+		time.Sleep(s.Config.WriteTimeout * 5 / 4)
 		next := s.publish("asn", text)
 		stream.until("Replicas are to run <code>" + next)
 		s.report("asn", "a", next)
