@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
-	"time"
+	"testing/synctest"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/reload"
@@ -51,7 +51,7 @@ func whatBecomes(t *testing.T, c *texts, load func(context.Context, *text, *text
 		}
 		fetches++
 		return fetch()
-	}), load, reload.Options{Logger: quiet, MaxBytes: 10, ObjectWait: time.Millisecond})
+	}), load, reload.Options{Logger: quiet, MaxBytes: 10})
 	for range 4 {
 		if err := r.Reload(t.Context()); err == nil {
 			t.Error("Reload returned nil")
@@ -125,12 +125,14 @@ func TestTheTableOfFailuresSaysWhatHappens(t *testing.T) {
 		if sources != nil {
 			continue
 		}
-		pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 1})
-		c := poolswap.NewContainer(pool, pool.Get())
-		if got := whatBecomes(t, c, load, of("abc")); got != want {
-			t.Errorf("no object: the page says %q, but it is %s", want, got)
-		}
-		c, pool = newTexts()
+		synctest.Test(t, func(t *testing.T) { // each attempt waits for an object
+			pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 1})
+			c := poolswap.NewContainer(pool, pool.Get())
+			if got := whatBecomes(t, c, load, of("abc")); got != want {
+				t.Errorf("no object: the page says %q, but it is %s", want, got)
+			}
+		})
+		c, pool := newTexts()
 		if got := whatBecomes(t, c, func(_ context.Context, next, _ *text, _ *reload.Content) error {
 			c.Update(pool.Get())
 			return nil

@@ -2,6 +2,7 @@ package reload_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/poolswap/poolswap"
@@ -26,11 +27,14 @@ func TestUnchangedContentHasTheTimeOfTheNewest(t *testing.T) {
 
 // Held is of attempts that fail now, not of one that failed once.
 func TestNothingHoldsAnObjectAfterAnAttemptSucceeded(t *testing.T) {
-	t.Parallel()
+	synctest.Test(t, testNothingHolds) // an attempt waits for an object
+}
+
+func testNothingHolds(t *testing.T) {
 	pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 2})
 	c := poolswap.NewEmptyContainer(pool)
 	fake := keptThenBad(t, t.TempDir())
-	r := reload.New(c, fake, load, reload.Options{ObjectWait: time.Millisecond, Logger: quiet})
+	r := reload.New(c, fake, load, reload.Options{Logger: quiet})
 	push(fake, "one")
 	succeeds(t, r, c, "one")
 	held := c.Acquire()
