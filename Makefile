@@ -220,7 +220,7 @@ CI += fuzz+sched+model-mutants
 CI += mutants+model
 
 .PHONY: ci
-ci: export LAYERS = scheduler-brief,stepped,unit,machine-code,stress
+ci: export LAYERS = scheduler-brief,stepped,unit,machine-code
 ci: export FIRST = yes
 ci: export FUZZTIME = 5s
 ci: export PLATFORMS = linux/riscv64 darwin/arm64 windows/amd64 freebsd/amd64 js/wasm # make cross builds the others

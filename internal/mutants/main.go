@@ -9,8 +9,8 @@
 //
 // With -first, each fault goes through the layers in the given order until one
 // catches it. That is the fastest way to see that each fault is caught: with
-// -layers scheduler-brief,stepped,unit,machine-code,stress the scheduler catches
-// most, stepped those in the assembly, and the other layers the rest.
+// -layers scheduler-brief,stepped,unit,machine-code the scheduler catches most,
+// stepped those in the assembly, and the other layers the rest.
 //
 // With -times 3, a layer catches a fault if it does in three runs out of three.
 package main
