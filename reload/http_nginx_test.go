@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -60,13 +62,23 @@ func nginxProgram() string {
 	return ""
 }
 
+// ownLoopback returns an address of this machine at which, on Linux, hardly
+// another process listens: a port that is free there stays free until nginx binds
+// it, and while nginx is down.
+func ownLoopback() string {
+	if runtime.GOOS != "linux" {
+		return "127.0.0.1"
+	}
+	return fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), rand.IntN(256), 1+rand.IntN(254))
+}
+
 func newNginx(t *testing.T) *nginx {
 	t.Helper()
 	program := nginxProgram()
 	if program == "" {
 		machine.Lacks(t, "POOLSWAP_NGINX names no nginx, and there is none in PATH or /usr/sbin")
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // for a free port
+	listener, err := net.Listen("tcp", ownLoopback()+":0") // for a free port
 	if err != nil {
 		t.Fatal(err)
 	}
