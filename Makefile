@@ -208,8 +208,8 @@ CI += purego+race
 # cross: 64-bit words out of alignment on 32 bits; pinning without assembly
 # platforms: files that do not compile on a system without a test machine here
 CI += debug+cross+platforms
-# sequences and histories that no model has, goroutines left behind; the benchmark
-# and the examples
+# modules: sequences and histories that no model has, goroutines left behind; the
+# benchmark and the examples
 CI += modules
 # fuzz: input that breaks a parser, or a sequence of operations that breaks the pool
 # sched: an interleaving of the real code that breaks the protocol
