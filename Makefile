@@ -29,6 +29,11 @@ TESTFLAGS ?=
 # `make modules`, and in `make platforms`: make ci says -short.
 REPEATFLAGS ?=
 
+# The modules whose tests make modules runs with -short. Those of make ci are
+# tests of faults: long, and in need of a disk and a processor that are not busy.
+# make nightly runs them whole.
+BRIEF ?=
+
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -101,8 +106,9 @@ sched: ## the interleavings of the real code, and other tests of that build
 .PHONY: modules
 modules: ## the tests of every module but the root
 	@set -e; for module in $(filter-out .,$(MODULES)); do \
-		echo "$(GO) test $$module/..."; \
-		(cd $$module && $(GO) test -shuffle=on $(TESTFLAGS) ./...); \
+		case " $(BRIEF) " in *" $$module "*) short=-short ;; *) short= ;; esac; \
+		echo "$(GO) test $$short $$module/..."; \
+		(cd $$module && $(GO) test $$short -shuffle=on $(TESTFLAGS) ./...); \
 	done
 
 .PHONY: verify
@@ -225,6 +231,7 @@ ci: export FIRST = yes
 ci: export FUZZTIME = 5s
 ci: export PLATFORMS = linux/riscv64 darwin/arm64 windows/amd64 freebsd/amd64 js/wasm # make cross builds the others
 ci: export REPEATFLAGS = -short
+ci: export BRIEF = ./fleet/verify
 ci: export POOLSWAP_NO_SKIP = 1
 ci: tools ## all checks, at sizes of about 20 minutes on 2 cores
 	@GO="$(GO)" scripts/stages "$(MAKE)" $(CI)

@@ -13,4 +13,7 @@
 //
 // A [Publisher] stores and publishes content; a [Controller] steers: canary,
 // promote, rollback, pin, pause.
+//
+// A fleet is not safe against its own replicas: a NATS user who may write one
+// report can destroy plans, content and history of every name. See docs/fleet.md.
 package fleet

@@ -11,6 +11,7 @@ import (
 
 // A change that is acknowledged never wants what Retain deletes meanwhile.
 func TestRetainDeletesNothingThatAChangeTakes(t *testing.T) {
+	long(t)
 	t.Parallel()                       // it waits most of its time
 	const age = 300 * time.Millisecond // longer than a change takes
 	m := newTeam(t, 0)

@@ -85,6 +85,7 @@ func TestAFloorIsByTheClockOfThePublisher(t *testing.T) {
 
 // Retention goes by the clock of the server.
 func TestRetainDependsOnNoClockButTheServers(t *testing.T) {
+	long(t)
 	m, ok := newTeam(t, 0), changed(t)
 	unused := m.storeContent(t, "unused")
 	old := m.storeContent(t, "old")
@@ -115,6 +116,7 @@ func TestRetainDependsOnNoClockButTheServers(t *testing.T) {
 
 // A replica's clock says when something was, and not how long it is listed.
 func TestAReportIsForgottenByTheClockOfTheServer(t *testing.T) {
+	long(t)
 	m := newTeam(t, 0)
 	m.publish(t, "content")
 	if err := fleet.Setup(t.Context(), m.dial(), fleet.SetupOptions{ReportTTL: 2 * time.Second}); err != nil {

@@ -101,6 +101,7 @@ func (c *cluster) leader() int {
 }
 
 func TestAClusterSurvivesItsLeaderAndSaysWhenItCannot(t *testing.T) {
+	long(t)
 	c := newCluster(t)
 	publisher, err := fleet.NewPublisher(c.dial(), "table", fleet.PublisherOptions{By: "alice"})
 	if err != nil {

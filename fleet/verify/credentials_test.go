@@ -161,6 +161,7 @@ func (r *replica) says(t testing.TB, want string) {
 // A replica whose token expires serves what it has, says why, and goes on with
 // another token.
 func TestAnExpiredTokenIsReportedAndRenewed(t *testing.T) {
+	long(t)
 	t.Parallel() // it waits most of its time
 	o := newOperator(t)
 	publisher := setUpFleet(t, dialWith(t, o.url, asDocumented(o.as(constant(o.token(time.Time{}))))))
@@ -192,6 +193,7 @@ func TestAnExpiredTokenIsReportedAndRenewed(t *testing.T) {
 
 // The same where the password of a user is changed.
 func TestAChangedPasswordIsReportedAndRenewed(t *testing.T) {
+	long(t)
 	options := func(password string) *server.Options {
 		return &server.Options{
 			Host: "127.0.0.1", Port: server.RANDOM_PORT, JetStream: true, NoLog: true, NoSigs: true,

@@ -111,6 +111,7 @@ func (f *filled) objects(t testing.TB) (whole, half int) {
 }
 
 func TestAStoreThatIsFullTakesNothingHalf(t *testing.T) {
+	long(t)
 	const noRoom = "insufficient resources (the server has no room: Retain makes some)"
 	s, stop := startFull(t, t.TempDir(), server.RANDOM_PORT, 4<<20)
 	t.Cleanup(stop)
@@ -158,6 +159,7 @@ func TestAStoreThatIsFullTakesNothingHalf(t *testing.T) {
 }
 
 func TestADiskThatIsFullTakesNothingHalf(t *testing.T) {
+	long(t)
 	t.Parallel() // it waits most of its time
 	disk := newDisk(t, "12m")
 	s, stop := startFull(t, disk.dir, server.RANDOM_PORT, 1<<30)
@@ -218,6 +220,7 @@ func TestACacheOnAFullDiskIsReported(t *testing.T) {
 
 // What a Publisher that was killed has left is deleted with the rest.
 func TestChunksWithoutAnObjectAreDeleted(t *testing.T) {
+	long(t)
 	m := newTeam(t, 0)
 	m.publish(t, "content")
 	conn := m.dial()

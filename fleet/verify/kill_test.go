@@ -78,11 +78,9 @@ func (p *process) kill() {
 // Publications go on while the server is killed again and again. What was
 // acknowledged stays, what is wanted is whole, and replicas only go forward.
 func TestAServerThatIsKilledLosesNothing(t *testing.T) {
+	long(t)
 	t.Parallel() // it waits most of its time
 	publications, every := 200, 8
-	if testing.Short() {
-		publications = 40
-	}
 	p := newProcess(t)
 	publisher, err := fleet.NewPublisher(p.dial(), "table", fleet.PublisherOptions{By: "alice"})
 	if err != nil {

@@ -47,6 +47,7 @@ func TestAReplicaThatLeavesIsNoLongerListed(t *testing.T) {
 
 // A replica must not serve from its cache what its floor or keys refuse.
 func TestACacheIsNotUsedUnderOtherKeysOrAnotherFloor(t *testing.T) {
+	long(t)
 	t.Parallel() // it waits most of its time
 	m := newTeam(t, 0)
 	public, private, err := ed25519.GenerateKey(nil)

@@ -46,11 +46,9 @@ func leavesNothing(t testing.TB, admin, conn *nats.Conn, what string, use func()
 }
 
 func TestNothingIsLeftOnTheServer(t *testing.T) {
+	long(t)
 	verifyNoLeak(t)
 	rounds := 30
-	if testing.Short() {
-		rounds = 10
-	}
 	m := newTeam(t, 0)
 	m.publish(t, strings.Repeat("content", 1<<18))
 	admin, conn := m.dial(), m.dial()
@@ -103,11 +101,9 @@ func TestNothingIsLeftOnTheServer(t *testing.T) {
 // A replica whose connection breaks again and again uses one watcher, and leaves
 // none behind.
 func TestManyReconnectionsLeaveNoConsumers(t *testing.T) {
+	long(t)
 	verifyNoLeak(t)
 	reconnections := 500
-	if testing.Short() {
-		reconnections = 100
-	}
 	m := newTeam(t, 0)
 	m.publish(t, "first")
 	conn, admin := m.dial(), m.dial()
@@ -194,6 +190,7 @@ func TestATransferOfContentThatIsGoneEndsWithItsContext(t *testing.T) {
 // A transfer goes on when the server was restarted in the middle, with the chunks
 // that it did not have yet.
 func TestATransferGoesOnWithARestartedServer(t *testing.T) {
+	long(t)
 	p := newPartitioned(t, time.Minute)
 	published := p.publish(t, &pattern{left: 8 << 20})
 	r := newReplica(t, p.dial(), "r", fleet.SourceOptions{})

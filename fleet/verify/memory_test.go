@@ -25,6 +25,7 @@ func liveHeap() int64 {
 // A replica reads content into the memory of an old object, and has little of what
 // is on its way, however slowly it reads.
 func TestAReplicaStreamsIntoRecycledMemory(t *testing.T) {
+	long(t)
 	const size, piece, most = 64 << 20, 4 << 20, 4 << 20
 	p := newProcess(t) // of its own, so that the heap here is the replica's
 	publisher, err := fleet.NewPublisher(p.dial(), "table", fleet.PublisherOptions{By: "alice"})

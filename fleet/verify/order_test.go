@@ -11,10 +11,8 @@ import (
 
 // Replicas that join at any time only go forward, and end with what is last.
 func TestManyPublicationsReachReplicasThatJoinLate(t *testing.T) {
+	long(t)
 	publications := 1000
-	if testing.Short() {
-		publications = 200
-	}
 	m := newTeam(t, 2)
 	order := map[string]int{}
 	for i := range publications {
@@ -41,6 +39,7 @@ func TestManyPublicationsReachReplicasThatJoinLate(t *testing.T) {
 
 // A replica that is silent disappears from the reports.
 func TestASilentReplicaIsForgotten(t *testing.T) {
+	long(t)
 	t.Parallel() // it waits most of its time
 	m := newTeam(t, 1)
 	if err := fleet.Setup(t.Context(), m.dial(), fleet.SetupOptions{ReportTTL: 2 * time.Second}); err != nil {

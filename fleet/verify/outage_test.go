@@ -12,6 +12,7 @@ import (
 )
 
 func TestAReplicaServesWhileTheServerIsDownAndFollowsIt(t *testing.T) {
+	long(t)
 	t.Parallel() // it waits most of its time
 	m := newTeam(t, 2)
 	for i := range 5 {

@@ -78,6 +78,7 @@ func verifyNoLeak(t testing.TB) {
 // A replica without a network serves what it has. The others do not notice, and
 // it follows when the network is back, never backwards.
 func TestAPartitionedReplicaServesWhatItHasAndCatchesUp(t *testing.T) {
+	long(t)
 	verifyNoLeak(t)
 	p := newPartitioned(t, 3*time.Second)
 	order := map[string]int{p.publish(t, strings.NewReader("0")).ID: 0}
@@ -151,6 +152,7 @@ func (r *replica) loads(part int64, middle func()) *reload.Reloader {
 // A network that fails during a transfer delays it. The transfer goes on where it
 // was, and the content is whole.
 func TestATransferGoesOnAfterAPartition(t *testing.T) {
+	long(t)
 	verifyNoLeak(t)
 	p := newPartitioned(t, time.Minute)
 	want, err := io.ReadAll(&pattern{left: 8 << 20})
@@ -183,6 +185,7 @@ func TestATransferGoesOnAfterAPartition(t *testing.T) {
 
 // While the network is away a transfer ends with its ctx.
 func TestAPartitionedTransferEndsWithItsContext(t *testing.T) {
+	long(t)
 	verifyNoLeak(t)
 	p := newPartitioned(t, time.Minute)
 	p.publish(t, &pattern{left: 8 << 20})
@@ -211,6 +214,7 @@ func TestAPartitionedTransferEndsWithItsContext(t *testing.T) {
 
 // A replica that one node of a cluster does not reach goes on with another.
 func TestAReplicaThatLosesANodeGoesOnWithAnother(t *testing.T) {
+	long(t)
 	c := newCluster(t)
 	publisher, err := fleet.NewPublisher(c.dial(), "table", fleet.PublisherOptions{By: "alice"})
 	if err != nil {

@@ -45,6 +45,7 @@ func TestAReportThatCannotBeReadHidesNoOther(t *testing.T) {
 
 // Who stops reading reports in the middle leaves nothing behind.
 func TestAStatusThatIsGivenUpLeavesNothing(t *testing.T) {
+	long(t)
 	verifyNoLeak(t)
 	m := newTeam(t, 0)
 	m.publish(t, "content")

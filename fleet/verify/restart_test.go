@@ -151,10 +151,8 @@ func (l *life) end() []string {
 // A replica is killed at random points while publications go on, and starts again,
 // with the server or without.
 func TestAReplicaThatIsKilledGoesOnWithItsCache(t *testing.T) {
+	long(t)
 	kills := 100
-	if testing.Short() {
-		kills = 20
-	}
 	p := newPartitioned(t, time.Minute)
 	url, nowhere := fmt.Sprintf("nats://127.0.0.1:%d", p.port), fmt.Sprintf("nats://127.0.0.1:%d", freePort(t))
 	ctx, cancel := context.WithCancel(t.Context())

@@ -13,6 +13,15 @@ import (
 	"github.com/poolswap/poolswap/fleet"
 )
 
+// long leaves a test of faults out of make ci, which passes -short: it takes
+// seconds, or needs a disk and a processor that are not busy.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("not with -short")
+	}
+}
+
 // host is a server with a store on disk, which a test can stop and start again at
 // the same address.
 type host struct {

@@ -12,6 +12,7 @@ import (
 // up: about one round in ten meets the moment. The status does not wait for what
 // is gone.
 func TestAReportThatVanishesIsNotWaitedFor(t *testing.T) {
+	long(t)
 	const rounds = 40
 	m := newTeam(t, 0)
 	m.publish(t, "content")

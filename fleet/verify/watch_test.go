@@ -101,6 +101,7 @@ func TestWatchFollowsPlanAndReports(t *testing.T) {
 }
 
 func TestWatchWaitsForAPlan(t *testing.T) {
+	long(t)
 	m := newTeam(t, 0)
 	w := watch(t, m.Controller)
 	if s, err, ok := w.next(); s != nil || !errors.Is(err, fleet.ErrNoPlan) || !ok {
@@ -111,6 +112,7 @@ func TestWatchWaitsForAPlan(t *testing.T) {
 }
 
 func TestWatchForgetsReplicasThatAreSilent(t *testing.T) {
+	long(t)
 	t.Parallel() // it waits most of its time
 	m := newTeam(t, 2)
 	if err := fleet.Setup(t.Context(), m.dial(), fleet.SetupOptions{ReportTTL: 3 * time.Second}); err != nil {
