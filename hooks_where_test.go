@@ -1,10 +1,13 @@
 package poolswap_test
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
@@ -131,6 +134,49 @@ func TestHooksRunWithNoLockHeld(t *testing.T) {
 				}
 				pooltest.Eventually(t, "the hook was called and returned", func() bool { return returned.Load() == 1 })
 				pooltest.Settled(t, pool, 0)
+			})
+		})
+	}
+}
+
+// TestTheSweeperOutlivesReport: whatever Report does with the panic of a hook,
+// the objects that await their reset are reset.
+func TestTheSweeperOutlivesReport(t *testing.T) {
+	for _, report := range []struct {
+		name string
+		run  func(swept <-chan bool)
+	}{
+		{"Report waits for the next reset", func(swept <-chan bool) { <-swept }},
+		{"Report calls Goexit", func(<-chan bool) { runtime.Goexit() }},
+	} {
+		t.Run(report.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const bad, good = 1, 2
+				queued, swept := make(chan bool), make(chan bool)
+				pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, func(obj *table) bool {
+					if obj.value == bad {
+						<-queued
+						panic(errHook)
+					}
+					close(swept)
+					return true
+				}, poolswap.Options[table]{Report: func(error) { report.run(swept) }})
+				c := poolswap.NewContainer(pool, &table{value: bad})
+				first := c.Acquire()
+				c.Update(&table{value: good})
+				second := c.Acquire()
+				c.Update(nil)
+				c.Release(first)
+				synctest.Wait() // until its reset, on the sweeper, waits
+				c.Release(second)
+				close(queued)
+				if err := pool.Drain(withTimeout(t, time.Minute)); err != nil {
+					close(swept) // for Report
+					t.Fatal(err)
+				}
+				if s := pool.Stats(); s.Lost != 1 || s.Spares != 1 {
+					t.Errorf("%+v", s)
+				}
 			})
 		})
 	}

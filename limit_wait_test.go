@@ -57,3 +57,25 @@ func TestPublishWaitsForAnObjectAtTheLimit(t *testing.T) {
 		c.Release(held)
 	})
 }
+
+// TestPublishAtTheLimitIsWokenByALostObject: an object that is lost to an
+// over-release makes room for another.
+func TestPublishAtTheLimitIsWokenByALostObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reports pooltest.Reports
+		pool := newTablePool(poolswap.Options[table]{MaxLive: 3, Report: reports.Report})
+		c, other := poolswap.NewContainer(pool, &table{}), poolswap.NewContainer(pool, &table{})
+		private := pool.Get() // else all are current, and no wait can help
+		over := current(other)
+		other.Release(over)
+		begun := time.Now()
+		time.AfterFunc(time.Second, func() { other.Update(nil) })
+		if _, err := c.Publish(withTimeout(t, time.Minute), set(1)); err != nil || time.Since(begun) != time.Second {
+			t.Errorf("Publish returned %v after %v, want nil after a second", err, time.Since(begun))
+		}
+		if s := pool.Stats(); s.Lost != 1 || len(reports.All()) != 1 {
+			t.Errorf("%d lost; reported: %s", s.Lost, reports.String())
+		}
+		pool.Release(private)
+	})
+}

@@ -63,3 +63,26 @@ func TestAViewThatTheMapDidNotMakeIsEmptyAndOfNoVersion(t *testing.T) {
 	published(t)(m.Set(t.Context(), 2, 2))
 	wantMap(t, m, map[int]int{1: 1, 2: 2})
 }
+
+func TestANilViewEqualsAnEmptyOne(t *testing.T) {
+	type view = oplog.View[int, int]
+	m := newMap(t, oplog.MapConfig[int, int]{})
+	published(t)(m.Set(t.Context(), 1, 1))
+	full, same := m.Container().Acquire(), func(a, b int) bool { return a == b }
+	defer m.Container().Release(full)
+	for _, test := range []struct {
+		name string
+		a, b *view
+		want bool
+	}{
+		{"nil and nil", nil, nil, true},
+		{"nil and an empty one", nil, new(view), true},
+		{"nil and a full one", nil, full, false},
+		{"an empty and a full one", new(view), full, false},
+		{"a full one and itself", full, full, true},
+	} {
+		if ab, ba := test.a.EqualFunc(test.b, same), test.b.EqualFunc(test.a, same); ab != test.want || ba != test.want {
+			t.Errorf("%s: EqualFunc returned %v, and %v the other way round", test.name, ab, ba)
+		}
+	}
+}

@@ -47,6 +47,18 @@ func TestSlices(t *testing.T) {
 			return unsafe.SliceData(r) == unsafe.SliceData(s)
 		})
 	})
+	t.Run("elements that are arrays of pointers are cleared, too", func(t *testing.T) {
+		var p typedpool.Slices[[2]*record]
+		eventually(t, "Get returns the array just put", func() bool {
+			s := [][2]*record{{newRecord(), newRecord()}}
+			p.Put(s)
+			r := p.Get(1)
+			if e := r[:1][0]; unsafe.SliceData(r) == unsafe.SliceData(s) && e != ([2]*record{}) {
+				t.Fatalf("the element came back as %v", e)
+			}
+			return unsafe.SliceData(r) == unsafe.SliceData(s)
+		})
+	})
 	t.Run("an array is not kept alive once it has been got", func(t *testing.T) {
 		var p typedpool.Slices[record]
 		eventually(t, "one collection frees the array", func() bool {

@@ -17,7 +17,7 @@ type fault struct {
 type edit struct{ old, new string }
 
 // faults are what every layer of tests is measured against.
-var faults = slices.Concat(methodFaults, assemblyFaults, madeFaults)
+var faults = slices.Concat(methodFaults, assemblyFaults, madeFaults, leafFaults)
 
 // methodFaults are planted in the methods. The labels are those of the source;
 // each step they change is there because of what happens without it.
@@ -37,15 +37,23 @@ func (f fault) labels() []string {
 var unseen = map[string]string{
 	"V6: the turn is lost if fill calls Goexit": "the scheduler's threads are coroutines, which must not call Goexit",
 
-	"K2: what is to be discarded goes to the overflow":      "the spares of a scenario suffice, so nothing comes to the overflow",
-	"K3 after Discard: discarded when Discard has returned": "no Discard of a scenario brings its object back",
-	"D3: Close waits for what another container published":  "no scenario holds what was current in one container while another closes",
-	"L3: free, as if reset had returned":                    "no scenario has a reset that panics",
-	"L4: live, as if its Ref were whole":                    "no scenario overwrites a Ref",
-	"a container shares a line with its neighbours":         "it has no cache lines",
-	"readers and writers of a container share a line":       "it has no cache lines",
-	"the first Get asks the kernel for membarrier":          "a Machine has no kernel",
-	"Reader: Load acquires before it releases":              "a Reader may hold two objects for a moment, but not promise one",
+	"K2: what is to be discarded goes to the overflow":                 "the spares of a scenario suffice, so nothing comes to the overflow",
+	"K3 after Discard: discarded when Discard has returned":            "no Discard of a scenario brings its object back",
+	"K3: what leaves again in its Discard loses its mark":              "no Discard of a scenario brings its object back",
+	"N3: back in the generation in which it was discarded":             "no fill of a scenario gives its object away",
+	"D3: Close waits for what another container published":             "no scenario holds what was current in one container while another closes",
+	"L3: free, as if reset had returned":                               "no scenario has a reset that panics",
+	"L4: live, as if its Ref were whole":                               "no scenario overwrites a Ref",
+	"D4: Get returns an object of a pool that closed during its reset": "no Get of a scenario resets an object while the pool closes",
+	"D4: Get keeps an object of a pool that closed during its reset":   "no Get of a scenario resets an object while the pool closes",
+	"L2: what waits for room is not woken by an object that is lost":   "no scenario loses an object while a Publish waits at the limit",
+	"the sweeper goes on when Report has returned":                     "no hook of a scenario panics",
+	"the sweeper goes on when Report has ended":                        "no hook of a scenario panics",
+
+	"a container shares a line with its neighbours":   "it has no cache lines",
+	"readers and writers of a container share a line": "it has no cache lines",
+	"the first Get asks the kernel for membarrier":    "a Machine has no kernel",
+	"Reader: Load acquires before it releases":        "a Reader may hold two objects for a moment, but not promise one",
 
 	"spares: the limit never falls":                                 "the limit does not bear on who owns an object",
 	"spares: an object that was collected is being filled for ever": "a Machine has no garbage collection",

@@ -183,4 +183,41 @@ var poolFaults = []fault{
 			`counters.State.Store(uint64(private)) `,
 		},
 	}},
+	{"N3: back in the generation in which it was discarded", "internal/refcount/get.go", []edit{
+		{
+			`withPhase(now+generationStep, private)) // (N3)`,
+			`withPhase(now, private)) // (N3)`,
+		},
+	}},
+	{"K3: what leaves again in its Discard loses its mark", "internal/refcount/recycle.go", []edit{
+		{
+			`		arrives(counters, mark)
+		p.removeLive()
+`,
+			`		_ = mark
+		arrives(counters, counters.Publication.Leaving.Load())
+		p.removeLive()
+`,
+		},
+	}},
+	{"the sweeper goes on when Report has returned", "internal/refcount/recycle.go", []edit{
+		{
+			`				seam.Go(p.sweepFunc)
+				p.Reports.HookPanic(value, debug.Stack())
+`,
+			`				p.Reports.HookPanic(value, debug.Stack())
+				seam.Go(p.sweepFunc)
+`,
+		},
+	}},
+	{"the sweeper goes on when Report has ended", "internal/refcount/recycle.go", []edit{
+		{
+			`				seam.Go(p.sweepFunc)
+				p.Reports.HookPanic(value, debug.Stack())
+`,
+			`				defer seam.Go(p.sweepFunc)
+				p.Reports.HookPanic(value, debug.Stack())
+`,
+		},
+	}},
 }

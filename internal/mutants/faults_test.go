@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestEveryFaultCanBePlanted checks that the faults follow the source. A fault
@@ -134,6 +135,42 @@ func TestAFaultIsCaughtEachTimeOrNotAtAll(t *testing.T) {
 		if got != c.want || runs != c.runs || err != nil {
 			t.Errorf("%d times %q: %q after %d runs, %v, want %q after %d", c.times, c.verdicts, got, runs, err, c.want, c.runs)
 		}
+	}
+}
+
+// TestAnUnknownInstructionIsNoCatch plants one that the interpreter of the assembly
+// lacks, although it is harmless, beside a fault that it finds.
+func TestAnUnknownInstructionIsNoCatch(t *testing.T) {
+	t.Chdir("../..")
+	s, err := newScratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.remove()
+	stepped := layers[slices.Index(layerNames(), "stepped")]
+	s.limit[stepped.name] = time.Hour
+	for _, c := range []struct {
+		with string
+		want verdict
+	}{
+		{"\tMOVQ\tAX, AX\n", survived},
+		{"\tXCHGQ\tAX, AX\n", unknown},
+		{"\tMOVQ\t$0, BX\n", caught},
+	} {
+		const last = "\tMOVQ\tBX, obj+16(FP)\n"
+		restore, err := s.plant(fault{"planted", stepped.reads, []edit{{last, c.with + last}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.try(t.Context(), stepped, stepped.dirs); got != c.want || err != nil {
+			t.Errorf("with %q: %q, %v, want %q", c.with, got, err, c.want)
+		}
+		if err := restore(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if unknown.isCaught() {
+		t.Errorf("%q is a catch", unknown)
 	}
 }
 

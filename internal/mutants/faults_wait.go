@@ -228,4 +228,43 @@ var waitFaults = []fault{
 			`signal := w.signal.Load(); signal`,
 		},
 	}},
+	{"D4: Get returns an object of a pool that closed during its reset", "internal/refcount/get.go", []edit{
+		{
+			`		if !p.free.begin(obj) {
+			p.drop(obj)
+			return nil, ErrClosed
+		}
+`,
+			`		p.free.mu.Lock()
+		obj.begin()
+		p.free.limit.handOut(&p.stats)
+		p.free.mu.Unlock()
+`,
+		},
+	}},
+	{"D4: Get keeps an object of a pool that closed during its reset", "internal/refcount/get.go", []edit{
+		{
+			`			p.drop(obj)
+			return nil, ErrClosed
+`,
+			`			return nil, ErrClosed
+`,
+		},
+	}},
+	{"L2: what waits for room is not woken by an object that is lost", "internal/refcount/stats.go", []edit{
+		{
+			`	p.stats.lost.Add(1)
+	p.removeLive()
+`,
+			`	p.stats.lost.Add(1)
+	p.stats.live.Add(^uint64(0))
+`,
+		},
+	}},
+	{"Versions yields the number of the container", "versions.go", []edit{
+		{
+			`more = yield(after, obj)`,
+			`more = yield(c.Version(), obj)`,
+		},
+	}},
 }

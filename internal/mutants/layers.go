@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"go/build"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -26,6 +27,9 @@ type layer struct {
 // engine is the directory of the package that implements the protocol.
 const engine = "internal/refcount"
 
+// leaves are the directories of packages that stand on the root.
+var leaves = []string{"oplog", "typedpool"}
+
 // The unit layer skips stress tests and two more kinds. The first reads the
 // source or builds programs from it, the second reads the machine code. Both can
 // fail because a line is missing or different, whatever the code does.
@@ -39,7 +43,7 @@ var (
 // With the build tag poolswapsched, verify runs the Go methods in place of the
 // assembly. Most faults are planted in those methods.
 var layers = []layer{
-	{name: "unit", dirs: []string{engine, ".", "internal/stripe", "internal/seam"}, args: []string{"-test.short"}, skip: slices.Concat(readsSource, readsMachineCode, stress, stressWidened)},
+	{name: "unit", dirs: slices.Concat([]string{engine, ".", "internal/stripe", "internal/seam"}, leaves), args: []string{"-test.short"}, skip: slices.Concat(readsSource, readsMachineCode, stress, stressWidened)},
 	{name: "machine code", dirs: []string{engine}, run: readsMachineCode},
 	{name: "stress", dirs: []string{engine}, run: stress},
 	{name: "stress, widened", dirs: []string{engine}, tags: "poolswapsched", run: stressWidened},
@@ -90,7 +94,7 @@ func choose(names string) (chosen []layer, err error) {
 // sees reports whether the layer builds the file with the fault, or runs it all
 // the same, and can see it.
 func (l layer) sees(f fault) bool {
-	if l.isScheduler() && unseen[f.name] != "" {
+	if l.isScheduler() && unseen[f.name] != "" || len(l.dirsFor(f)) == 0 {
 		return false
 	}
 	if l.reads != "" { // it is there for the faults of that source
@@ -100,6 +104,19 @@ func (l layer) sees(f fault) bool {
 	context.BuildTags = []string{l.tags}
 	match, err := context.MatchFile(filepath.Split(f.file))
 	return match || err != nil // plant reports the error
+}
+
+// dirsFor returns the directories of the packages whose tests can see the fault:
+// its own, if it is in one of leaves, and else all others, whose tests are enough.
+func (l layer) dirsFor(f fault) (dirs []string) {
+	of := path.Dir(f.file)
+	isLeaf := slices.Contains(leaves, of)
+	for _, dir := range l.dirs {
+		if isLeaf && dir == of || !isLeaf && !slices.Contains(leaves, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
 }
 
 // seenByAny reports whether one of the layers sees the fault.

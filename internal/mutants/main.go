@@ -12,6 +12,9 @@
 // -layers scheduler-brief,stepped,unit,machine-code the scheduler catches most,
 // stepped those in the assembly, and the other layers the rest.
 //
+// A fault for which the interpreter of the assembly lacks an instruction is not
+// caught: the table says "unknown instruction".
+//
 // With -times 3, a layer catches a fault if it does in three runs out of three.
 package main
 
@@ -103,7 +106,7 @@ func (s *scratch) tabulate(ctx context.Context, chosen []layer, planted []fault,
 				fmt.Print("  |")
 				continue
 			}
-			v, err := eachTime(times, func() (verdict, error) { return s.try(ctx, l) })
+			v, err := eachTime(times, func() (verdict, error) { return s.try(ctx, l, l.dirsFor(f)) })
 			if err != nil {
 				return nil, fmt.Errorf("%s, layer %s: %w", f.name, l.name, err)
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -84,7 +85,7 @@ func (s *scratch) setLimits(ctx context.Context, chosen []layer) error {
 	for _, l := range chosen {
 		s.limit[l.name] = time.Hour
 		begun := time.Now()
-		verdict, err := s.try(ctx, l)
+		verdict, err := s.try(ctx, l, l.dirs)
 		if err == nil && verdict != survived {
 			err = errors.New("it fails without a fault")
 		}
@@ -130,7 +131,11 @@ const (
 	caught    verdict = "caught"
 	hangs     verdict = "hangs"
 	sometimes verdict = "not each time"
+	unknown   verdict = "unknown instruction" // to the interpreter of the assembly, so nothing is known of the fault
 )
+
+// ofInterpreter begins what the interpreter says of source that it cannot run.
+const ofInterpreter = "unknown to the interpreter: "
 
 // isCaught reports whether a person would have learnt of the fault, each time.
 func (v verdict) isCaught() bool { return v == caught || v == hangs }
@@ -147,13 +152,13 @@ func eachTime(times int, try func() (verdict, error)) (verdict, error) {
 	return first, err
 }
 
-// try runs the tests of the layer, directory by directory, until one fails.
-func (s *scratch) try(ctx context.Context, l layer) (verdict, error) {
+// try runs the tests of the layer in dirs, one by one, until one fails.
+func (s *scratch) try(ctx context.Context, l layer, dirs []string) (verdict, error) {
 	args, err := l.arguments()
 	if err != nil {
 		return "", err
 	}
-	for _, dir := range l.dirs {
+	for _, dir := range dirs {
 		path, err := s.build(ctx, dir, l.tags)
 		if err != nil {
 			return "", err
@@ -163,13 +168,15 @@ func (s *scratch) try(ctx context.Context, l layer) (verdict, error) {
 		test := exec.CommandContext(limited, path, args...)
 		test.Dir = filepath.Join(s.dir, dir)
 		test.Env = append(os.Environ(), l.env...)
-		err = test.Run()
+		out, err := test.CombinedOutput()
 		var exit *exec.ExitError
 		switch {
 		case ctx.Err() != nil:
 			return "", ctx.Err()
 		case limited.Err() != nil:
 			return hangs, nil
+		case errors.As(err, &exit) && bytes.Contains(out, []byte(ofInterpreter)):
+			return unknown, nil
 		case errors.As(err, &exit):
 			return caught, nil
 		case err != nil:

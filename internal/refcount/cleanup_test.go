@@ -1,6 +1,7 @@
 package refcount_test
 
 import (
+	"errors"
 	"runtime"
 	"testing"
 
@@ -51,4 +52,32 @@ func TestDiscardMayBringTheObjectBack(t *testing.T) {
 			t.Errorf("%+v", s)
 		}
 	})
+}
+
+// TestDrainWaitsForAnObjectRepublishedInItsDiscard: Discard brings the object
+// back, and a reader holds it when it is replaced. That Discard returns does not
+// end this second way out.
+func TestDrainWaitsForAnObjectRepublishedInItsDiscard(t *testing.T) {
+	var c *poolswap.Container[table, *table]
+	var held *table
+	pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, nil, poolswap.Options[table]{
+		Spares: poolswap.NoSpares,
+		Discard: func(obj *table) {
+			if held == nil {
+				c.Update(obj)
+				held = c.Acquire()
+				c.Update(nil)
+			}
+		},
+	})
+	c = poolswap.NewEmptyContainer(pool)
+	pool.Release(pool.Get())
+	var e *poolswap.HeldError
+	if err := pool.Drain(endedContext()); !errors.As(err, &e) || e.Objects != 1 || e.References != 1 {
+		t.Errorf("while a reader holds the object, Drain returned %v", err)
+	}
+	c.Release(held)
+	if err := pool.Drain(t.Context()); err != nil {
+		t.Error(err)
+	}
 }

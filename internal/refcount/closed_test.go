@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/poolswap/poolswap"
 )
@@ -58,6 +60,48 @@ func TestAClosedPoolDiscardsWhatComesBack(t *testing.T) {
 	if s := pool.Stats(); s.Discarded != 1 || s.Live != 0 {
 		t.Errorf("an object came back to a closed pool: %d discarded, %d live", s.Discarded, s.Live)
 	}
+}
+
+// TestGetFromAPoolThatClosesDuringItsReset: Get returns no object, and the one
+// that it was resetting is discarded, for which Close waits.
+func TestGetFromAPoolThatClosesDuringItsReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const bySweeper, byGet = 1, 2
+		sweeping, swept := make(chan bool), make(chan bool)
+		var pool *poolswap.Pool[table, *table]
+		pool = poolswap.NewPool(func() *table { return new(table) }, func(obj *table) bool {
+			switch obj.value {
+			case bySweeper:
+				close(sweeping)
+				<-swept
+			case byGet:
+				if err := pool.Close(endedContext()); err == nil {
+					t.Error("Close did not wait for two objects that are being reset")
+				}
+			}
+			return true
+		})
+		c := poolswap.NewContainer(pool, &table{value: bySweeper})
+		first := c.Acquire()
+		c.Update(&table{value: byGet})
+		second := c.Acquire()
+		c.Update(nil)
+		c.Release(first)
+		<-sweeping
+		c.Release(second) // awaits its reset
+		if obj, err := pool.TryGet(); obj != nil || err != poolswap.ErrClosed {
+			t.Errorf("TryGet returned %p, %v, want nil and ErrClosed", obj, err)
+		}
+		close(swept)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := pool.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if s := pool.Stats(); s.Live != 0 || s.Discarded != 2 {
+			t.Errorf("%d live, %d discarded, want 0 and 2", s.Live, s.Discarded)
+		}
+	})
 }
 
 // TestPublishAtTheLimitDoesNotCountLostObjects: a lost object counts towards no

@@ -21,19 +21,19 @@ func TestTheInterpreterRefusesWhatItWouldMisread(t *testing.T) {
 	for _, test := range []struct{ name, old, with, want string }{
 		{
 			"a jump on the flags of an addition",
-			"ADDQ\tSlot_offset(AX), BX\n", "ADDQ\tSlot_offset(AX), BX\n\tJEQ\ton\n", "the flags are not those of a comparison",
+			"ADDQ\tSlot_offset(AX), BX\n", "ADDQ\tSlot_offset(AX), BX\n\tJEQ\ton\n", "unknown to the interpreter: flags that are not those of a comparison",
 		},
 		{
 			"a jump on the flags of an increment",
-			"INCQ\tconst_countersAcquired(SI)(CX*1) // (A3)\n", "INCQ\tconst_countersAcquired(SI)(CX*1)\n\tJEQ\ton\n", "the flags are not those of a comparison",
+			"INCQ\tconst_countersAcquired(SI)(CX*1) // (A3)\n", "INCQ\tconst_countersAcquired(SI)(CX*1)\n\tJEQ\ton\n", "unknown to the interpreter: flags that are not those of a comparison",
 		},
 		{
 			"the number of the P read as 64 bits",
-			"MOVL\t(reg), reg", "MOVQ\t(reg), reg", "a load of (CX)",
+			"MOVL\t(reg), reg", "MOVQ\t(reg), reg", "unknown to the interpreter: a load of (CX)",
 		},
 		{
 			"half of a pointer",
-			"MOVQ\tSlot_current(AX), BX ", "MOVL\tSlot_current(AX), BX ", "32 bits of Slot_current(AX)",
+			"MOVQ\tSlot_current(AX), BX ", "MOVL\tSlot_current(AX), BX ", "unknown to the interpreter: 32 bits of Slot_current(AX)",
 		},
 		{
 			"a register that nothing was put in",

@@ -26,6 +26,11 @@ type Interpreter struct {
 	Exits int // how often Go took over
 }
 
+// unknown begins the text of each panic and error that is for source which the
+// interpreter cannot run. That says nothing about the source, so internal/mutants
+// tells it from a failure by this text.
+const unknown = "unknown to the interpreter: "
+
 // NewInterpreter reads the assembly in the directory of this package.
 func NewInterpreter() (*Interpreter, error) {
 	source, err := os.ReadFile("read_amd64.s")
@@ -39,10 +44,10 @@ func NewInterpreter() (*Interpreter, error) {
 func InterpreterOf(source string) (*Interpreter, error) {
 	funcs, err := assembly.Parse(source)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s%w", unknown, err)
 	}
 	if funcs["Acquire"] == nil || funcs["Release"] == nil {
-		return nil, fmt.Errorf("the assembly has no Acquire or no Release")
+		return nil, fmt.Errorf("%sthe assembly has no Acquire or no Release", unknown)
 	}
 	return &Interpreter{funcs: funcs}, nil
 }
@@ -56,7 +61,7 @@ func (in *Interpreter) Acquire(s *Slot) unsafe.Pointer {
 	case "acquireFallback":
 		return acquireFallback((*Slot)(frame.get("s+0(FP)").at), (*Object)(frame.get("failed+8(FP)").at))
 	default:
-		panic("Acquire jumps to " + left)
+		panic(unknown + "Acquire jumps to " + left)
 	}
 }
 
@@ -70,7 +75,7 @@ func (in *Interpreter) Release(s *Slot, obj unsafe.Pointer) {
 	case "releaseLate":
 		releaseLate((*Slot)(frame.get("s+0(FP)").at), frame.get("obj+8(FP)").at)
 	default:
-		panic("Release jumps to " + left)
+		panic(unknown + "Release jumps to " + left)
 	}
 }
 
@@ -131,7 +136,7 @@ func (in *Interpreter) run(name string, frame places) (left string) {
 		if to != "" {
 			at, known := f.Labels[to]
 			if !known {
-				panic("no label " + to)
+				panic(unknown + "a jump to " + to)
 			}
 			pc = at - 1
 		}
@@ -156,16 +161,16 @@ func (c *cpu) step(in assembly.Instruction) (to string, returns bool) {
 		return "", false
 	}
 	if in.Locked && in.Op != "INCQ" {
-		panic(in.String() + ": LOCK of this is unknown here")
+		panic(unknown + "LOCK of this: " + in.String())
 	}
 	switch in.Op {
 	case "JEQ", "JNE", "JCC", "JCS", "CMOVQGT":
 		if !c.compared {
-			panic(in.String() + ": the flags are not those of a comparison")
+			panic(unknown + "flags that are not those of a comparison: " + in.String())
 		}
-	case "CMPQ", "TESTQ":
+	case "CMPQ", "TESTQ", "SUBQ": // a subtraction sets the flags of a comparison
 		c.compared = true
-	case "ADDQ", "SUBQ", "SHLQ", "INCQ":
+	case "ADDQ", "SHLQ", "INCQ":
 		c.compared = false
 	}
 	switch in.Op {
@@ -196,7 +201,9 @@ func (c *cpu) step(in assembly.Instruction) (to string, returns bool) {
 	case "ADDQ":
 		c.store(arg(1), c.load(arg(1)).plus(c.load(arg(0)).bits()))
 	case "SUBQ":
-		c.store(arg(1), c.load(arg(1)).plus(-c.load(arg(0)).bits()))
+		from, n := c.load(arg(1)), c.load(arg(0)).bits()
+		c.left, c.right = from.bits(), n
+		c.store(arg(1), from.plus(-n))
 	case "SHLQ":
 		c.store(arg(1), value{n: c.load(arg(1)).bits() << c.load(arg(0)).bits()})
 	case "INCQ":
@@ -207,7 +214,7 @@ func (c *cpu) step(in assembly.Instruction) (to string, returns bool) {
 			count.IncPlain()
 		}
 	default:
-		panic(in.String() + ": unknown here")
+		panic(unknown + in.String())
 	}
 	return "", false
 }
@@ -228,7 +235,7 @@ func (c *cpu) operand(arg string) operand {
 	parts := matched[arg] // coroutines run one at a time
 	if parts == nil {
 		if parts = memory.FindStringSubmatch(arg); parts == nil {
-			panic(arg + " is no operand that is known here")
+			panic(unknown + "the operand " + arg)
 		}
 		matched[arg] = parts
 	}
@@ -248,7 +255,7 @@ func (c *cpu) store(arg string, v value) {
 	case strings.HasSuffix(arg, "(FP)"):
 		c.frame[arg] = v
 	default:
-		panic("a store to " + arg)
+		panic(unknown + "a store to " + arg)
 	}
 }
 
@@ -256,7 +263,7 @@ func (c *cpu) store(arg string, v value) {
 // half of the register.
 func (c *cpu) number(arg string) value {
 	if !strings.HasPrefix(arg, "(") {
-		panic("32 bits of " + arg)
+		panic(unknown + "32 bits of " + arg)
 	}
 	return value{n: uint64(*(*uint32)(c.operand(arg).base))}
 }
@@ -292,7 +299,7 @@ func (c *cpu) load(arg string) value {
 	case "const_countersPlain", "const_countersOwned":
 		return value{n: *(*uint64)(unsafe.Add(o.base, int(constant(o.name))))}
 	default:
-		panic("a load of " + arg)
+		panic(unknown + "a load of " + arg)
 	}
 }
 
@@ -300,7 +307,10 @@ func (c *cpu) load(arg string) value {
 func (c *cpu) count(o operand) *seam.Count {
 	counters := (*stripe.Counters)(o.base)
 	stripes := uint64(counters.Stripes())
-	if o.name != "const_countersAcquired" && o.name != "const_countersReleased" || o.index >= stripes<<countersShift || o.index%(1<<countersShift) != 0 {
+	if o.name != "const_countersAcquired" && o.name != "const_countersReleased" {
+		panic(unknown + "an increment of " + o.name)
+	}
+	if o.index >= stripes<<countersShift || o.index%(1<<countersShift) != 0 {
 		panic(fmt.Sprintf("an increment of %s, at %#x of %d stripes", o.name, o.index, stripes))
 	}
 	return (*seam.Count)(unsafe.Add(o.base, int(constant(o.name)+o.index)))
@@ -330,7 +340,7 @@ func constant(name string) uint64 {
 	}
 	n, err := strconv.ParseUint(name, 0, 64)
 	if err != nil {
-		panic("no constant " + name)
+		panic(unknown + "the constant " + name)
 	}
 	return n
 }

@@ -2,10 +2,13 @@ package refcount_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // atOnce is a context that ends when something is about to wait for it: where a
@@ -72,5 +75,41 @@ func TestAFillThatDoesNotReturnCostsNothing(t *testing.T) {
 				t.Errorf("the content is %d, want that of the last Publish", held.value)
 			}
 		})
+	}
+}
+
+// TestPublishLeavesAnotherOwnersObject: fill releases next, which is discarded,
+// and the factory hands it out again. It is another owner's then, and Publish
+// neither publishes it nor gives it back.
+func TestPublishLeavesAnotherOwnersObject(t *testing.T) {
+	only := new(table)
+	pool := poolswap.NewPoolWithOptions(func() *table { return only }, nil, poolswap.Options[table]{Spares: poolswap.NoSpares})
+	c := poolswap.NewEmptyContainer(pool)
+	var fills error
+	publish := func() (uint64, error) {
+		return c.Publish(t.Context(), func(next, _ *table) error {
+			pool.Release(next)
+			if pool.Get() != next {
+				t.Error("the factory made another object")
+			}
+			return fills
+		})
+	}
+	text := pooltest.PanicOf(t, func() { _, _ = publish() })
+	if !strings.Contains(text, " that fill published or gave back (fill only fills next) ") {
+		t.Errorf("panic text: %s", text)
+	}
+	pool.Release(only) // its owner's
+
+	fills = errors.New("fill's own")
+	if version, err := publish(); version != 0 || err != fills {
+		t.Errorf("with an error of fill, Publish returned %d, %v", version, err)
+	}
+	if obj := c.Acquire(); obj != nil {
+		t.Error("the object of another owner is current")
+	}
+	pool.Release(only)
+	if s := pool.Stats(); s.Live != 0 || s.Created != 4 || s.Discarded != 4 || s.Updates != 0 {
+		t.Errorf("%+v", s)
 	}
 }

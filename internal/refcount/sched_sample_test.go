@@ -79,6 +79,9 @@ var larger = []scenario{
 				if version <= after {
 					l.Fail("the loop yielded version %d after %d", version, after)
 				}
+				if of := c[0].VersionOf(s); version != of {
+					l.Fail("the loop yielded version %d with the object of version %d", version, of)
+				}
 				after = version
 				if l.letGo(s); s == last {
 					break
