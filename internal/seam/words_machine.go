@@ -104,6 +104,7 @@ type SetOnce[T any] struct {
 func (p *SetOnce[T]) Load() *T {
 	m := machine()
 	if m != nil && p.v.Load() == nil {
+		m.Observe(unsafe.Pointer(&p.set), 0) // that it is nil, which makes this load a step
 		m.Step(OpLoad, unsafe.Pointer(&p.set))
 	}
 	value := p.v.Load()
