@@ -2,6 +2,7 @@ package poolswap
 
 import (
 	"context"
+	"fmt"
 	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/refcount"
@@ -46,11 +47,12 @@ type Container[T any, P Object[T]] struct {
 // NewContainer returns a container whose current object is init, which need
 // not come from the pool: a composite literal will do. With a nil init it is
 // NewEmptyContainer. It panics if pool is nil, zero or closed, and where Update
-// would.
+// would; the owner of init is then the same as before.
 func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P] {
-	c := newContainer("NewContainer", pool)
-	if init != nil {
-		c.Update(init)
+	const op = "NewContainer"
+	c := newContainer(op, pool)
+	if init != nil && !c.slot.Update(engineObject(init, pool.offset), op) {
+		panicClosedPool(op) // Close came between
 	}
 	return c
 }
@@ -69,10 +71,12 @@ func newContainer[T any, P Object[T]](op string, pool *Pool[T, P]) *Container[T,
 	pool.engine.Check(op)
 	c := &Container[T, P]{pool: pool}
 	if !c.slot.Init(&pool.engine, pool.offset) {
-		panic("poolswap: " + op + " with a closed Pool")
+		panicClosedPool(op)
 	}
 	return c
 }
+
+func panicClosedPool(op string) { panic("poolswap: " + op + " with a closed Pool") }
 
 // Acquire returns the current object, or nil if the container is empty. The
 // object may be read, and must not be written, until it is given to Release,
@@ -136,15 +140,17 @@ func (c *Container[T, P]) GetNew() *T {
 //
 // It panics, naming the operation and the likely cause, if obj is current here
 // or in another container, is in the pool, has been replaced and is still held,
-// belongs to another pool, or is a copy, or if the container is closed; the
-// container is then as it was, and obj is still the caller's, if it came from the
-// pool. It can also panic
-// after obj became current: reset or Discard of the old object may panic, and so
-// does Update itself, without Options.Report, if the old object was released
-// more often than it was acquired. Then, as when Update returns, obj is not the
-// caller's any more and must not be released.
+// belongs to another pool, or is a copy, or if the container is closed. The
+// container and the owner of obj are then the same as before: a caller that got
+// obj from the pool releases it. It can also panic after obj became current: reset
+// or Discard of the old object may panic, and so does Update itself, without
+// Options.Report, if the old object was released more often than it was acquired.
+// Then, as when Update returns, obj is not the caller's any more and must not be
+// released.
 func (c *Container[T, P]) Update(obj *T) {
-	c.slot.Update(engineObject(obj, c.slot.Offset()))
+	if !c.slot.Update(engineObject(obj, c.slot.Offset()), "Update") {
+		panic(fmt.Sprintf("poolswap: Update of a %s in a closed Container (Close came first; release the object if it came from the pool)", c.pool.engine.TypeName))
+	}
 }
 
 // Retain takes one more reference to obj, which the caller holds, and returns

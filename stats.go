@@ -17,7 +17,7 @@ import (
 type Stats struct {
 	Created   uint64 // by the factory
 	Adopted   uint64 // came by Update or NewContainer and not from the pool
-	Discarded uint64 // refused by reset, beyond the spares, or trimmed
+	Discarded uint64 // refused by reset, beyond the spares, or trimmed; or adopted by an Update that Close overtook, which Discard does not see
 	Lost      uint64 // given up: reset panicked, a Release too many, or a failed fence
 	Collected uint64 // taken by the garbage collector, as from the overflow
 

@@ -120,8 +120,42 @@ var poolFaults = []fault{
 	}},
 	{"N3: a store, so that two can bring it back", "internal/refcount/get.go", []edit{
 		{
-			`state.CompareAndSwap(now, withPhase(now+generationStep, private)) // (N3)`,
-			`func() bool { state.Store(withPhase(now+generationStep, private)); return true }() // (N3)`,
+			`state.CompareAndSwap(now, owned) // (N3)`,
+			`func() bool { state.Store(owned); return true }() // (N3)`,
+		},
+	}},
+	{"N4: what Close overtook stays adopted", "internal/refcount/write.go", []edit{
+		{
+			`overtaken && s.pool.disown(next, owned)`,
+			`overtaken && false`,
+		},
+	}},
+	{"N4: a store, although another has published it", "internal/refcount/get.go", []edit{
+		{
+			`	if !obj.counters.Load().State.CompareAndSwap(owned, withPhase(owned, discarded)) { // (N4)
+		return false
+	}
+`,
+			`	obj.counters.Load().State.Store(withPhase(owned, discarded)) // (N4)
+`,
+		},
+	}},
+	{"N4: what waits for objects is not woken", "internal/refcount/get.go", []edit{
+		{
+			`	p.stats.discarded.Add(1)
+	p.removeLive()
+	return true
+`,
+			`	p.stats.discarded.Add(1)
+	p.stats.live.Add(^uint64(0)) // (G3)
+	return true
+`,
+		},
+	}},
+	{"N4: what Close overtook is being filled for ever", "internal/refcount/write.go", []edit{
+		{
+			`adopted && !(overtaken && s.pool.disown(next, owned))`,
+			`adopted && (!overtaken || s.pool.disown(next, owned) || true)`,
 		},
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{

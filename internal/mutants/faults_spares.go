@@ -20,10 +20,8 @@ var spareFaults = []fault{
 	}},
 	{"spares: a literal ends a fill that never began", "internal/refcount/write.go", []edit{
 		{
-			`	if adopted {
-`,
-			`	if adopted && owned == 0 {
-`,
+			`unpublished.Add(-1) // published by`,
+			`unpublished.Add(0) // published by`,
 		},
 	}},
 	{"spares: an object that was collected is being filled for ever", "internal/refcount/cleanup.go", []edit{

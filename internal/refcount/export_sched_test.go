@@ -23,6 +23,9 @@ func (o *Object) Next() unsafe.Pointer { return unsafe.Pointer(&o.next) }
 // SetOnce returns the word that says whether o has counters.
 func (o *Object) SetOnce() unsafe.Pointer { return o.counters.Set() }
 
+// IsKnown reports whether a pool has ever known o.
+func (o *Object) IsKnown() bool { return o.counters.Load() != nil }
+
 // Shared calls label for each word of shared state that belongs to the pool.
 func (p *Pool) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&p.free.mu.Held), "free list")

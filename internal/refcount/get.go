@@ -90,34 +90,54 @@ func (p *Pool) create() (*Object, error) {
 	if obj == nil {
 		panic(fmt.Sprintf("poolswap: the factory of the pool of %s returned nil", p.TypeName))
 	}
-	if !p.attach(obj) && !p.reuse(obj) {
-		p.checkOwn(obj, "Get")
-		obj.panicMisuse("Get", "that is in use (the factory returned the same object twice?)")
+	if !p.attach(obj) {
+		if _, again := p.reuse(obj); !again {
+			p.checkOwn(obj, "Get")
+			obj.panicMisuse("Get", "that is in use (the factory returned the same object twice?)")
+		}
 	}
 	made = true
 	p.stats.created.Add(1)
 	return obj, nil
 }
 
-// adopt takes an object that did not come from a pool into this one. It reports
-// false if another goroutine did.
-func (p *Pool) adopt(obj *Object) bool {
+// adopt takes an object that did not come from a pool into this one, and returns
+// its state word. It reports false if another goroutine did.
+func (p *Pool) adopt(obj *Object) (owned uint64, adopted bool) {
 	if !p.attach(obj) {
-		return false
+		return 0, false
 	}
 	p.stats.addLive()
 	p.stats.adopted.Add(1)
-	return true
+	return uint64(private), true
 }
 
-// adoptDiscarded takes back an object that the pool had discarded. It reports
-// false for any other object.
-func (p *Pool) adoptDiscarded(obj *Object) bool {
-	if !p.reuse(obj) {
+// adoptDiscarded takes back an object that the pool had discarded, and returns its
+// state word. It reports false for any other object.
+func (p *Pool) adoptDiscarded(obj *Object) (owned uint64, adopted bool) {
+	owned, adopted = p.reuse(obj)
+	if adopted {
+		p.stats.addLive()
+		p.stats.adopted.Add(1)
+	}
+	return owned, adopted
+}
+
+// disown gives up an object that this call adopted as owned and did not publish.
+// It is the caller's again, as before the call: neither reset nor Discard sees it.
+// It reports false if another goroutine has taken the object.
+func (p *Pool) disown(obj *Object, owned uint64) bool {
+	// (N4) Private to discarded: what an Update adopted and Close overtook. The
+	// object stays known, like any that left the pool, and can come back by (N3).
+	// It is a compare-and-swap from the state of the adoption, so what a second
+	// Update of the object has published, or a Release has given back, is left
+	// alone. There is no mark: no function of the user's runs, so a Close that
+	// looks sees private, and then discarded, and needs the wake-up after it.
+	if !obj.counters.Load().State.CompareAndSwap(owned, withPhase(owned, discarded)) { // (N4)
 		return false
 	}
-	p.stats.addLive()
-	p.stats.adopted.Add(1)
+	p.stats.discarded.Add(1)
+	p.removeLive()
 	return true
 }
 
@@ -155,14 +175,15 @@ func (p *Pool) restore(obj *Object, counters *stripe.Counters) {
 	obj.counters.Store(counters) // (N2) what it is already, unless the Ref was overwritten
 }
 
-// reuse begins a generation of a discarded object of this pool, as private. It
-// returns false for any other object.
-func (p *Pool) reuse(obj *Object) bool {
+// reuse begins a generation of a discarded object of this pool, as private, and
+// returns its state word. It returns false for any other object.
+func (p *Pool) reuse(obj *Object) (owned uint64, again bool) {
 	// (N3) Back from discarded, by a compare-and-swap to the next generation:
 	// one racing caller wins, and a checker that summed in an earlier
 	// generation fails at (S4). The counts go on, as at (G2).
 	state := &obj.counters.Load().State
 	now := state.Load()
-	return phaseOf(now) == discarded && obj.pool == p && obj.self == uintptr(unsafe.Pointer(obj)) &&
-		state.CompareAndSwap(now, withPhase(now+generationStep, private)) // (N3)
+	owned = withPhase(now+generationStep, private)
+	return owned, phaseOf(now) == discarded && obj.pool == p && obj.self == uintptr(unsafe.Pointer(obj)) &&
+		state.CompareAndSwap(now, owned) // (N3)
 }

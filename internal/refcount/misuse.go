@@ -76,11 +76,6 @@ func (p *Pool) panicOverwrittenBefore(op string) {
 	panic(fmt.Sprintf("poolswap: %s of a %s whose Ref was overwritten after the pool had handed it out (by *t = T{…}? assign to the other fields)", op, p.TypeName))
 }
 
-// panicClosed panics for an object that cannot become current any more.
-func (s *Slot) panicClosed(op string) {
-	panic(fmt.Sprintf("poolswap: %s of a %s in a closed Container (Close came first; release the object if it came from the pool)", op, s.pool.TypeName))
-}
-
 // checkContext panics if ctx is nil.
 func checkContext(ctx context.Context, op string) {
 	if ctx == nil {

@@ -54,6 +54,7 @@ type Object struct {
 //	from       to                        made by
 //	unborn     private                   the goroutine that installed the counters, (N2)
 //	private    live or free              the owner, (U1) or (B1)
+//	private    discarded                 the call that adopted it, if Close overtook it, (N4)
 //	live       retiring                  the writer whose swap took the object out, (T1)
 //	retiring   retired or lost           the same writer, (T3) or (L1)
 //	retired    free or lost              the winner of (S4), or the finder of an over-release, (L2)

@@ -21,9 +21,10 @@ type testObject struct {
 	in      *watched // where it was published last, nil once reset
 	version int      // there, 0 once reset
 	value   int      // its content, for those who publish
-	offered bool     // an Update of it is under way
+	offered bool     // an Update of it is under way, or was refused
 	holders int
 	free    bool // reset ran, and no Get has returned it since
+	gone    bool // Discard ran last
 }
 
 // harness is a pool with test objects, and what is promised of them, watched at every
@@ -36,6 +37,7 @@ type harness struct {
 	maxLive    int  // 0: no limit
 	dropped    int  // discarded
 	revived    int  // and brought back
+	disowned   int  // adopted by an Update that was then refused
 	refused    int  // of rivals
 	reported   int  // errors
 	failed     int  // calls of Publish
@@ -64,9 +66,10 @@ func newHarness(w *sched.World, containers, spares int, options poolswap.Options
 	if options.Spares == 0 {
 		options.Spares = 8
 	}
-	options.Discard = func(*testObject) {
+	options.Discard = func(s *testObject) {
 		l.Writes(l.id())
 		l.dropped++
+		s.gone = true
 	}
 	options.Report = func(error) {
 		l.Writes(l.id())
@@ -117,6 +120,7 @@ func (l *harness) notes() uint64 {
 	h := sched.Mix(sched.Mix(current, retired), discarded)
 	h = sched.Mix(h, sched.Mix(uint64(creating), bit(closed)))
 	h = sched.Mix(sched.Mix(h, uint64(l.refused)), sched.Mix(uint64(l.dropped), uint64(l.reported)))
+	h = sched.Mix(h, uint64(l.disowned))
 	h = sched.Mix(h, sched.Mix(uint64(l.failed), bit(l.closed)))
 	for _, c := range l.containers {
 		swaps, closed := slotOf(c.Container).Guarded()
@@ -130,7 +134,7 @@ func (l *harness) notes() uint64 {
 	for _, s := range l.all {
 		h = sched.Mix(sched.Mix(h, s.in.id()), uint64(s.version))
 		h = sched.Mix(h, sched.Mix(uint64(s.holders), bit(s.free)))
-		h = sched.Mix(h, sched.Mix(uint64(s.value), bit(s.offered)))
+		h = sched.Mix(h, sched.Mix(uint64(s.value), sched.Mix(bit(s.offered), bit(s.gone))))
 		h = sched.Mix(h, objectOf(s).PublishedIn())
 	}
 	poolOf(l.pool).Guarded(func(o *refcount.Object) {
@@ -319,7 +323,7 @@ func (l *harness) check() {
 	stats := l.pool.Stats()
 	live := len(l.all) - l.dropped + l.revived - int(stats.Lost)
 	if stats.Live != live || stats.Retired != 0 || stats.PendingReset != 0 ||
-		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped {
+		stats.Current != current || stats.Spares != live-current || int(stats.Discarded) != l.dropped+l.disowned {
 		l.Fail("%d test objects, %d current, and in the end %+v", live, current, stats)
 	}
 	if stats.Spares > stats.SpareLimit { // the limit falls in a Get, after which something is kept

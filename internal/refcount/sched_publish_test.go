@@ -16,6 +16,9 @@ import (
 // commute.
 var everyOrder = sched.Config{EveryOrder: true}
 
+// updateAfterClose is the panic of an Update that comes too late.
+const updateAfterClose = "poolswap: Update of a *refcount_test.testObject in a closed Container (Close came first; release the object if it came from the pool)"
+
 // publishScenarios are those of the writer's side, as small as the others.
 var publishScenarios = []scenario{
 	{name: "two publishers: no update is lost", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
@@ -295,6 +298,51 @@ var publishScenarios = []scenario{
 			}
 		})
 		l.Start("closer", l.closePool)
+	}},
+	{name: "an Update of a new object, and the container is closed", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+		s := l.literal()
+		l.offer(s, updateAfterClose, func() { l.update(c[0], s) })
+		l.Start("closer", func() { l.close(c[0]) })
+	}},
+	{name: "an Update of a new object, and the pool is closed", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+		s := l.literal()
+		l.offer(s, updateAfterClose, func() { l.update(c[0], s) })
+		l.Start("closer", l.closePool)
+	}},
+	{name: "an Update of an object that was discarded, and the pool is closed", options: poolswap.Options[testObject]{Spares: poolswap.NoSpares}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+		s := l.get()
+		l.pool.Release(s)
+		s.offered, s.free = true, false
+		l.Start("updater", func() {
+			if !l.Panics(func() { l.update(c[0], s) }) {
+				l.Writes(l.id())
+				l.revived++
+			}
+		})
+		l.AtEnd(func() { l.disowned = int(l.pool.Stats().Discarded) - l.dropped })
+		l.Start("closer", l.closePool)
+	}},
+	{name: "a container is made with a new object, and the pool is closed", containers: 0, spares: 0, threads: func(l *harness, _ []*watched) {
+		s := l.literal()
+		l.offer(s, "poolswap: NewContainer with a closed Pool", func() { poolswap.NewContainer(l.pool, s) })
+		l.Start("closer", l.closePool)
+	}},
+	{name: "an Update of a new object that is published elsewhere once the container is closed", containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
+		s := l.literal()
+		s.in, s.version = c[1], 1
+		l.Start("updater", func() { l.Panics(func() { c[0].Update(s) }) })
+		l.Start("closer", func() {
+			l.close(c[0])
+			l.Panics(func() { c[1].Update(s) })
+		})
+		l.AtEnd(func() {
+			now := c[1].Acquire()
+			c[1].Release(now)
+			l.disowned = int(l.pool.Stats().Discarded)
+			if now != s && !s.free { // neither Update published it
+				l.disown(s)
+			}
+		})
 	}},
 	{name: "a publisher, and the pool is closed", options: portable, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.unfilled = true

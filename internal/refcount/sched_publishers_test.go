@@ -106,6 +106,42 @@ func (l *harness) updateTo(c *watched, s *testObject, value int) {
 	s.offered = false
 }
 
+// offer starts a thread that calls publish, which publishes s, a new object, or
+// panics with that text if Close comes first: then s is still its maker's.
+func (l *harness) offer(s *testObject, text string, publish func()) {
+	s.offered = true
+	l.Start("updater", func() { l.tryOffer(s, text, publish) })
+}
+
+func (l *harness) tryOffer(s *testObject, text string, publish func()) {
+	if !l.Panics(func() {
+		defer func() {
+			v := recover()
+			if other, _ := v.(string); other != "" && other != text {
+				l.Fail("the panic is %q", other)
+			}
+			if v != nil {
+				panic(v)
+			}
+		}()
+		publish()
+	}) {
+		l.Writes(s.id())
+		s.offered = false
+		return
+	}
+	l.Writes(l.id())
+	l.disown(s)
+	if objectOf(s).IsKnown() {
+		l.disowned++
+	}
+}
+
+// disown leaves s, which no Update has published, out of account.
+func (l *harness) disown(s *testObject) {
+	l.all = slices.DeleteFunc(l.all, func(one *testObject) bool { return one == s })
+}
+
 // numbered watches that what was published as value has one number for all.
 func (l *harness) numbered(c *watched, value int, number uint64) {
 	if before, known := c.numbers[value]; known && before != number {
@@ -196,8 +232,11 @@ func (l *harness) closePool() {
 	}
 	l.Writes(l.id())
 	l.closed = true
-	if l.dropped != len(l.all) {
-		l.Fail("Close of the pool returned with %d of %d objects discarded", l.dropped, len(l.all))
+	for _, s := range l.all {
+		l.Reads(s.id())
+		if !s.gone && !s.offered { // what is offered may be its maker's for good
+			l.Fail("Close of the pool returned before Discard of %s", s.name)
+		}
 	}
 }
 

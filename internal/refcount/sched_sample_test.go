@@ -29,6 +29,11 @@ var larger = []scenario{
 		})
 		l.Start("owner", func() { l.pool.Release(l.get()) })
 	}},
+	{name: "the limit of spares falls, and Close overtakes an Update of a new object", limitFalls: true, containers: 1, spares: 3, threads: func(l *harness, c []*watched) {
+		s := l.literal()
+		l.offer(s, updateAfterClose, func() { l.update(c[0], s) })
+		l.Start("closer", func() { l.close(c[0]) })
+	}},
 	{name: "a reader and three updates", containers: 1, spares: 1, threads: thirdLife},
 	{name: "three readers, two writers", config: sched.Config{CPUs: 3, Stripes: 2, Depth: 3}, containers: 1, spares: 2, threads: func(l *harness, c []*watched) {
 		for range 3 {

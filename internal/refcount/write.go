@@ -4,47 +4,53 @@ import "errors"
 
 // This file is the write path: publish, swap, retire, reclaim.
 
-// Update publishes next, or empties the slot, and retires what was current.
-func (s *Slot) Update(next *Object) {
-	const op = "Update"
+// Update publishes next, or empties the slot, and retires what was current. It
+// returns false, and leaves next to the caller, if the slot is closed. op names
+// the operation in panics.
+func (s *Slot) Update(next *Object, op string) (open bool) {
 	s.Check(op)
 	var owned uint64
 	adopted := false
 	if next != nil {
+		if _, closed := s.look(); closed {
+			return false
+		}
 		owned, adopted = s.prepare(next, op)
 	}
 	old, _, err := s.put(next, owned, anySwaps)
-	if adopted {
-		s.pool.stats.unpublished.Add(-1)
+	overtaken := errors.Is(err, ErrClosed)
+	if adopted && !(overtaken && s.pool.disown(next, owned)) {
+		s.pool.stats.unpublished.Add(-1) // published by this call, or taken by another
 	}
 	switch {
 	case errors.Is(err, errRefused):
 		s.refuse(next, op)
-	case err != nil && next != nil:
-		s.panicClosed(op)
+	case overtaken:
+		return next == nil
 	case old != nil:
 		if err := s.pool.settle(old, s.retire(old, op)); err != nil {
 			panic(err.Error())
 		}
 	}
+	return true
 }
 
 // prepare makes next known to the pool if it is new, and returns its state word
 // and whether this call adopted it.
 func (s *Slot) prepare(next *Object, op string) (owned uint64, adopted bool) {
-	if _, closed := s.look(); closed {
-		s.panicClosed(op)
-	}
 	if next.counters.Load() == nil {
-		adopted = s.pool.adopt(next)
+		if owned, adopted = s.pool.adopt(next); adopted {
+			return owned, true
+		}
 	}
 	s.pool.checkOwn(next, op)
-	state := &next.counters.Load().State
-	owned = state.Load()
-	if phaseOf(owned) == discarded && s.pool.adoptDiscarded(next) {
-		owned, adopted = state.Load(), true
+	owned = next.counters.Load().State.Load()
+	if phaseOf(owned) == discarded {
+		if again, adopted := s.pool.adoptDiscarded(next); adopted {
+			return again, true
+		}
 	}
-	return owned, adopted
+	return owned, false
 }
 
 // anySwaps tells put not to compare the number of swaps.
