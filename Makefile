@@ -52,6 +52,13 @@ debug: ## the tests of typedpool's debug build
 platforms: ## vet the root module as it is built for each of PLATFORMS
 	@GO="$(GO)" scripts/platforms $(filter -short,$(REPEATFLAGS)) $(PLATFORMS)
 
+# Built first, because go run makes every exit status 1, and is not the process
+# that a signal has to reach.
+.PHONY: demo
+demo: ## poolswap beside three other ways to replace a table, in half a minute
+	@$(GO) build -o $(BIN)/ ./examples/demo
+	@$(BIN)/demo
+
 ## What needs modules from elsewhere
 
 .PHONY: bench

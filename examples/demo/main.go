@@ -1,0 +1,124 @@
+// Command demo compares poolswap with three other ways to replace a table under
+// its readers. The table maps half a million address ranges to numbers, as a
+// service would look up the network of a client.
+//
+//	make demo
+//	go run ./examples/demo -for 60s -table asn-ipv4.csv
+//
+// Each way has its turn in a process of its own, with the same table, the same
+// writer and as many readers as there are processors:
+//
+//   - poolswap: the writer fills an earlier table that no reader holds any more.
+//   - atomic.Pointer: the writer makes a new table, and readers load a pointer.
+//   - RWMutex, in place: the writer refills the only table while readers wait.
+//   - RWMutex, two tables: the writer fills a spare table and exchanges the two
+//     under the lock. Readers hold the read lock while they look up.
+//
+// Every row of a table has the number of its version, and every answer is
+// checked. The exit status is 0 if all were right, 1 if one was wrong or a process
+// failed, 2 after a bad command line, and 130 after an interrupt.
+//
+// The published table is in the npm package @ip-location-db/asn: npm pack
+// @ip-location-db/asn, and unpack asn-ipv4.csv.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// The exit statuses.
+const (
+	passed      = 0
+	failed      = 1
+	misused     = 2
+	interrupted = 130
+)
+
+func main() {
+	os.Exit(run(ways, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// run is the whole command, for some of the ways. It returns the exit status.
+func run(ways []way, arguments []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(arguments) == 4 && arguments[0] == turnArgument {
+		return report(stderr, serveTurn(ways, arguments[1:], stdin, stdout))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	status := report(stderr, compare(ctx, ways, arguments, stdout, stderr))
+	if ctx.Err() != nil {
+		fmt.Fprintln(stderr, "demo: interrupted")
+		return interrupted
+	}
+	return status
+}
+
+// misuse is an error of the command line.
+type misuse struct{ error }
+
+// report says what went wrong, and returns the exit status. An interrupt says
+// itself.
+func report(stderr io.Writer, err error) int {
+	var wrong misuse
+	switch {
+	case err == nil:
+		return passed
+	case !errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "demo:", err)
+	}
+	if errors.As(err, &wrong) {
+		return misused
+	}
+	return failed
+}
+
+// compare gives each way its turn and prints a row of the table after each.
+func compare(ctx context.Context, ways []way, arguments []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+	flags.SetOutput(io.Discard) // the error says it
+	total := flags.Duration("for", 24*time.Second, "measure for this `time` in all")
+	path := flags.String("table", "", "read address ranges from this `file` of lines start,end,number,name; else make up 500,000")
+	switch err := flags.Parse(arguments); {
+	case errors.Is(err, flag.ErrHelp):
+		fmt.Fprintln(stdout, "demo compares ways to replace a table under its readers.")
+		flags.SetOutput(stdout)
+		flags.PrintDefaults()
+		return nil
+	case err != nil:
+		return misuse{fmt.Errorf("%w; -h lists the flags", err)}
+	case flags.NArg() > 0:
+		return misuse{fmt.Errorf("unexpected argument %q; -h lists the flags", flags.Arg(0))}
+	case *total <= 0:
+		return misuse{fmt.Errorf("-for %v: the time must be positive", *total)}
+	}
+	encoded := madeUp(madeUpRanges)
+	if *path != "" {
+		var err error
+		if encoded, err = readFile(*path); err != nil {
+			return err
+		}
+	}
+	each := max(*total/time.Duration(len(ways)), 1)
+	printHead(stdout, len(encoded)/encodedRow, each)
+	line := newProgress(stderr, len(ways), each)
+	var results []result
+	for _, way := range ways {
+		line.begin(way.name)
+		r, err := takeTurn(ctx, way.name, each, encoded, stderr)
+		line.end()
+		if err != nil {
+			return err
+		}
+		results = append(results, r)
+		printRow(stdout, r)
+	}
+	return printTail(stdout, results)
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"slices"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// turnArgument makes the command the process of one turn. The name of the way, the
+// time and the size of the encoded rows follow. The process reads the rows from
+// standard input, and writes its result to standard output.
+const turnArgument = "turn"
+
+// takeTurn measures a way in a process of its own, which does not outlive it.
+func takeTurn(ctx context.Context, name string, d time.Duration, encoded []byte, stderr io.Writer) (r result, err error) {
+	program, err := os.Executable()
+	if err != nil {
+		return r, err
+	}
+	process := exec.CommandContext(ctx, program, turnArgument, name, d.String(), strconv.Itoa(len(encoded)))
+	process.Stderr = stderr
+	input, err := process.StdinPipe()
+	if err != nil {
+		return r, err
+	}
+	output, err := process.StdoutPipe()
+	if err != nil {
+		return r, err
+	}
+	if err := process.Start(); err != nil {
+		return r, err
+	}
+	// Wait closes the input, and not before: its end tells the process that this one
+	// is gone.
+	_, writeErr := input.Write(encoded)
+	readErr := json.NewDecoder(output).Decode(&r)
+	waitErr := process.Wait()
+	if ctx.Err() != nil {
+		return r, ctx.Err()
+	}
+	if err := cmp.Or(waitErr, writeErr, readErr); err != nil {
+		return r, fmt.Errorf("the process that measures %s: %w", name, err)
+	}
+	return r, nil
+}
+
+// serveTurn is the process of one turn. It leaves interrupts to its parent, and
+// ends when the parent ends.
+func serveTurn(ways []way, arguments []string, stdin io.Reader, stdout io.Writer) error {
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
+	i := slices.IndexFunc(ways, func(w way) bool { return w.name == arguments[0] })
+	d, timeErr := time.ParseDuration(arguments[1])
+	size, sizeErr := strconv.Atoi(arguments[2])
+	if i < 0 || timeErr != nil || sizeErr != nil || size < encodedRow {
+		return misuse{fmt.Errorf("no such turn: %q", arguments)}
+	}
+	encoded := make([]byte, size)
+	if _, err := io.ReadFull(stdin, encoded); err != nil {
+		return err
+	}
+	go func() {
+		_, _ = io.Copy(io.Discard, stdin)
+		os.Exit(failed)
+	}()
+	r, err := measure(ways[i], encoded, d)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(stdout).Encode(r)
+}
