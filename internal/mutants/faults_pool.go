@@ -219,8 +219,10 @@ var poolFaults = []fault{
 	}},
 	{"N3: back in the generation in which it was discarded", "internal/refcount/get.go", []edit{
 		{
-			`withPhase(now+generationStep, private)) // (N3)`,
-			`withPhase(now, private)) // (N3)`,
+			`owned = withPhase(now+generationStep, private)
+	return`,
+			`owned = withPhase(now, private)
+	return`,
 		},
 	}},
 	{"K3: what leaves again in its Discard loses its mark", "internal/refcount/recycle.go", []edit{
