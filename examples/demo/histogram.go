@@ -14,16 +14,16 @@ const (
 
 // histogram counts times without allocating. One goroutine uses it at a time.
 type histogram struct {
-	counts [(64 - fineBits) * fine]uint64
-	total  uint64
-	most   time.Duration
+	Counts [(64 - fineBits) * fine]uint64
+	Total  uint64
+	Most   time.Duration
 }
 
 func (h *histogram) add(d time.Duration) {
 	d = max(d, 0)
-	h.counts[bucket(d)]++
-	h.total++
-	h.most = max(h.most, d)
+	h.Counts[bucket(d)]++
+	h.Total++
+	h.Most = max(h.Most, d)
 }
 
 func bucket(d time.Duration) int {
@@ -38,20 +38,20 @@ func highest(i int) time.Duration {
 }
 
 func (h *histogram) merge(other *histogram) {
-	for i, n := range other.counts {
-		h.counts[i] += n
+	for i, n := range other.Counts {
+		h.Counts[i] += n
 	}
-	h.total += other.total
-	h.most = max(h.most, other.most)
+	h.Total += other.Total
+	h.Most = max(h.Most, other.Most)
 }
 
 // quantile returns a time within which that part of all times were.
 func (h *histogram) quantile(part float64) time.Duration {
 	var sum uint64
-	for i, n := range h.counts {
-		if sum += n; sum > 0 && float64(sum) >= part*float64(h.total) {
-			return min(highest(i), h.most)
+	for i, n := range h.Counts {
+		if sum += n; sum > 0 && float64(sum) >= part*float64(h.Total) {
+			return min(highest(i), h.Most)
 		}
 	}
-	return h.most
+	return h.Most
 }

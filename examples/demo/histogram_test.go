@@ -20,8 +20,8 @@ func TestQuantilesAreThoseOfSortedTimes(t *testing.T) {
 		}
 		one.merge(two)
 		slices.Sort(times)
-		if one.total != uint64(n) || one.most != times[n-1] {
-			t.Errorf("%d times up to %v, want %d up to %v", one.total, one.most, n, times[n-1])
+		if one.Total != uint64(n) || one.Most != times[n-1] {
+			t.Errorf("%d times up to %v, want %d up to %v", one.Total, one.Most, n, times[n-1])
 		}
 		for _, part := range []float64{0, 0.5, 0.99, 0.9999, 1} {
 			want := times[max(int(math.Ceil(part*float64(n)))-1, 0)]
@@ -34,7 +34,7 @@ func TestQuantilesAreThoseOfSortedTimes(t *testing.T) {
 
 func TestBucketsHaveNoGaps(t *testing.T) {
 	next := time.Duration(0)
-	for i := range len(histogram{}.counts) {
+	for i := range len(histogram{}.Counts) {
 		if first, last := bucket(next), bucket(highest(i)); first != i || last != i {
 			t.Fatalf("bucket %d, from %d to %d, counts in %d and %d", i, next, highest(i), first, last)
 		}

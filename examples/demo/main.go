@@ -5,8 +5,9 @@
 //	make demo
 //	go run ./examples/demo -for 60s -table asn-ipv4.csv
 //
-// Each way has its turn in a process of its own, with the same table, the same
-// writer and as many readers as there are processors:
+// The ways take turns, so that a machine that gets busy slows all of them. Each
+// turn is a process of its own, with the same table, the same writer and as many
+// readers as there are processors:
 //
 //   - poolswap: the writer fills an earlier table that no reader holds any more.
 //   - atomic.Pointer: the writer makes a new table, and readers load a pointer.
@@ -80,7 +81,10 @@ func report(stderr io.Writer, err error) int {
 	return failed
 }
 
-// compare gives each way its turn and prints a row of the table after each.
+// rounds is how many turns each way has.
+const rounds = 3
+
+// compare gives each way its turns and prints the table.
 func compare(ctx context.Context, ways []way, arguments []string, stdout, stderr io.Writer) error {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it
@@ -106,19 +110,21 @@ func compare(ctx context.Context, ways []way, arguments []string, stdout, stderr
 			return err
 		}
 	}
-	each := max(*total/time.Duration(len(ways)), 1)
-	printHead(stdout, len(encoded)/encodedRow, each)
-	line := newProgress(stderr, len(ways), each)
-	var results []result
-	for _, way := range ways {
+	printHead(stdout, len(encoded)/encodedRow, *total/time.Duration(len(ways)))
+	turns := rounds * len(ways)
+	each := max(*total/time.Duration(turns), 1)
+	line := newProgress(stderr, turns, each)
+	results := make([]result, len(ways))
+	var use usage
+	for i := range turns {
+		way, sum := ways[i%len(ways)], &results[i%len(ways)]
 		line.begin(way.name)
-		r, err := takeTurn(ctx, way.name, each, encoded, stderr)
+		r, err := takeTurn(ctx, way.name, each, encoded, stderr, &use)
 		line.end()
 		if err != nil {
 			return err
 		}
-		results = append(results, r)
-		printRow(stdout, r)
+		sum.add(r)
 	}
-	return printTail(stdout, results)
+	return printTable(stdout, ways, results, use)
 }

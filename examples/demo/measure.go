@@ -16,16 +16,26 @@ const (
 	readsInARow   = 1024
 )
 
-// result is what one turn measured.
+// result is what one turn measured, or all turns of a way.
 type result struct {
-	Way               string
-	Reads, Wrong      uint64
 	Took              time.Duration
-	P9999, Slowest    time.Duration
+	Reads             histogram
+	Wrong             uint64
 	Replacements, Due int
 	Allocated         uint64 // bytes
 	Collections       uint32
 	PeakMemory        uint64 // bytes
+}
+
+func (r *result) add(other result) {
+	r.Took += other.Took
+	r.Reads.merge(&other.Reads)
+	r.Wrong += other.Wrong
+	r.Replacements += other.Replacements
+	r.Due += other.Due
+	r.Allocated += other.Allocated
+	r.Collections += other.Collections
+	r.PeakMemory = max(r.PeakMemory, other.PeakMemory)
 }
 
 // measurement is a table under its readers.
@@ -36,7 +46,7 @@ type measurement struct {
 	version   uint32
 }
 
-// measure measures a way to share the table, after a tenth of the time to warm up.
+// measure measures a way to share the table, after a warm-up.
 func measure(w way, encoded []byte, d time.Duration) (result, error) {
 	list, err := questions(encoded, questionCount)
 	if err != nil {
@@ -53,11 +63,11 @@ func measure(w way, encoded []byte, d time.Duration) (result, error) {
 	}
 	runtime.GC() // so that each way begins with the garbage of none
 	r, err := m.run(d)
-	r.Way, r.PeakMemory = w.name, peakMemory()
+	r.PeakMemory = peakMemory()
 	return r, err
 }
 
-func warmUp(d time.Duration) time.Duration { return d / 10 }
+func warmUp(d time.Duration) time.Duration { return d / 5 }
 
 func (m *measurement) replace() error {
 	m.version++
@@ -85,16 +95,14 @@ func (m *measurement) run(d time.Duration) (result, error) {
 	took := time.Since(start)
 	runtime.ReadMemStats(&after)
 
-	all := new(histogram)
 	r := result{
 		Took: took, Replacements: made, Due: int((d + period - 1) / period),
 		Allocated: after.TotalAlloc - before.TotalAlloc, Collections: after.NumGC - before.NumGC,
 	}
 	for _, one := range readers {
-		all.merge(&one.times)
+		r.Reads.merge(&one.times)
 		r.Wrong += one.wrong
 	}
-	r.Reads, r.P9999, r.Slowest = all.total, all.quantile(0.9999), all.most
 	return r, err
 }
 

@@ -16,40 +16,40 @@ const lineWidth = 80
 func printHead(w io.Writer, ranges int, each time.Duration) {
 	fmt.Fprintf(w, "%s ranges, replaced %d times a second; %d readers, %s each way\n%s\n",
 		grouped(uint64(ranges)), time.Second/period, runtime.GOMAXPROCS(0), each.Round(time.Millisecond), machine(cpu()))
+}
+
+// printTable prints a row for each way, and whether the answers were right. It
+// returns an error if not.
+func printTable(w io.Writer, ways []way, results []result, use usage) error {
 	fmt.Fprint(w, `
                                  99.99 %   slowest   each replacement      peak
                        reads/s  of reads      read  allocates     GCs    memory
 `)
-}
-
-func printRow(w io.Writer, r result) {
-	replacements := max(float64(r.Replacements), 1)
-	fmt.Fprintf(w, "%-20s  %8s  %8s  %8s  %9s  %6.2f  %8s\n", r.Way,
-		human(float64(r.Reads)/r.Took.Seconds(), "", " k", " M", " G"), duration(r.P9999), duration(r.Slowest),
-		size(float64(r.Allocated)/replacements), float64(r.Collections)/replacements, size(float64(r.PeakMemory)))
-}
-
-// printTail says whether the answers were right, and returns an error if not.
-func printTail(w io.Writer, results []result) error {
-	var reads, wrong uint64
-	var made, due int
+	var all result
 	var whose []string
-	for _, r := range results {
-		reads, wrong = reads+r.Reads, wrong+r.Wrong
-		made, due = made+r.Replacements, due+r.Due
+	for i, r := range results {
+		replacements := max(float64(r.Replacements), 1)
+		fmt.Fprintf(w, "%-20s  %8s  %8s  %8s  %9s  %6.2f  %8s\n", ways[i].name,
+			human(float64(r.Reads.Total)/r.Took.Seconds(), "", " k", " M", " G"),
+			duration(r.Reads.quantile(0.9999)), duration(r.Reads.Most),
+			size(float64(r.Allocated)/replacements), float64(r.Collections)/replacements, size(float64(r.PeakMemory)))
+		all.add(r)
 		if r.Wrong > 0 {
-			whose = append(whose, fmt.Sprintf("%s of %s", grouped(r.Wrong), r.Way))
+			whose = append(whose, fmt.Sprintf("%s of %s", grouped(r.Wrong), ways[i].name))
 		}
 	}
 	verdict := "each of one version"
-	if wrong > 0 {
-		verdict = grouped(wrong) + " were wrong"
+	if all.Wrong > 0 {
+		verdict = grouped(all.Wrong) + " were wrong"
 	}
-	fmt.Fprintf(w, "\n%s answers checked, %s. %d of %d replacements.\n", grouped(reads), verdict, made, due)
+	fmt.Fprintf(w, "\n%s answers checked, %s. %d of %d replacements.\n", grouped(all.Reads.Total), verdict, all.Replacements, all.Due)
+	if part := float64(use.had) / float64(use.ran) / float64(runtime.GOMAXPROCS(0)); part < 0.8 {
+		fmt.Fprintf(w, "Other processes were busy: these had %.0f %% of the processors.\n", 100*part)
+	}
 	fmt.Fprint(w, `A read is one address looked up, checked and timed: less is better, but reads/s.
 Next: "make bench" for the cost of each read, "make demo-fleet" for three hosts.
 `)
-	if wrong > 0 {
+	if all.Wrong > 0 {
 		return fmt.Errorf("answers of more than one version, or of another range: %s", strings.Join(whose, "; "))
 	}
 	return nil

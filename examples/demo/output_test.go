@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,44 +18,71 @@ func wantNarrow(t *testing.T, text string) {
 	}
 }
 
+// resultOf returns a result of n reads, one of which took long.
+func resultOf(n uint64, most, others time.Duration) result {
+	r := result{Took: 6 * time.Second, Replacements: 120, Due: 120}
+	r.Reads.add(most)
+	r.Reads.Counts[bucket(others)] += n - 1
+	r.Reads.Total = n
+	return r
+}
+
 func TestOutputIsATableOfEightyColumns(t *testing.T) {
-	results := []result{
-		{"poolswap", 74_461_234, 0, 6 * time.Second, 1234, 1_234_567, 120, 120, 2640, 0, 34_800_000},
-		{"atomic.Pointer", 999_499, 0, time.Second, 99_949, 99_950_000, 20, 20, 160_065_536, 7, 66_900_000},
-		{"RWMutex, in place", 600, 0, time.Second, 999, 20 * time.Second, 1, 20, 0, 0, 999_400_000},
-		{"RWMutex, two tables", 6_000_000_000_000, 0, 6 * time.Second, 999_500_000, 999_500_000, 120, 120, 120 * 999_499, 12_000, 64_000_000_000},
-	}
-	const want = `poolswap                12.4 M   1.23 µs   1.23 ms       22 B    0.00   34.8 MB
-atomic.Pointer           999 k   99.9 µs    100 ms    8.00 MB    0.35   66.9 MB
-RWMutex, in place          600    999 ns    20.0 s        0 B    0.00    999 MB
+	pooled := resultOf(74_461_234, 1_234_567, 1215)
+	pooled.Allocated, pooled.PeakMemory = 2640, 34_800_000
+	pointed := resultOf(5_996_994, 99_950_000, 98_303)
+	pointed.Allocated, pointed.Collections, pointed.PeakMemory = 120*8_003_276, 42, 66_900_000
+	inPlace := resultOf(3600, 20*time.Second, 991) // the 9,999th of 10,000 is the last
+	inPlace.Replacements, inPlace.PeakMemory = 1, 999_400_000
+	twoTables := resultOf(6_000_000_000_000, 999_500_000, 999_500_000)
+	twoTables.Allocated, twoTables.Collections, twoTables.PeakMemory = 120*999_499, 12_000, 64_000_000_000
+	const want = `
+                                 99.99 %   slowest   each replacement      peak
+                       reads/s  of reads      read  allocates     GCs    memory
+poolswap                12.4 M   1.22 µs   1.23 ms       22 B    0.00   34.8 MB
+atomic.Pointer           999 k   98.3 µs    100 ms    8.00 MB    0.35   66.9 MB
+RWMutex, in place          600    20.0 s    20.0 s        0 B    0.00    999 MB
 RWMutex, two tables     1000 G    1.00 s    1.00 s     999 kB  100.00   64.0 GB
 
-6,000,075,461,333 answers checked, each of one version. 261 of 280 replacements.
+6,000,080,461,828 answers checked, each of one version. 361 of 480 replacements.
 A read is one address looked up, checked and timed: less is better, but reads/s.
 Next: "make bench" for the cost of each read, "make demo-fleet" for three hosts.
 `
 	var out strings.Builder
-	for _, r := range results {
-		printRow(&out, r)
-	}
-	if err := printTail(&out, results); err != nil {
+	own := usage{time.Second, time.Duration(runtime.GOMAXPROCS(0)) * time.Second}
+	if err := printTable(&out, ways, []result{pooled, pointed, inPlace, twoTables}, own); err != nil {
 		t.Error(err)
 	}
 	if out.String() != want {
 		t.Errorf("have\n%swant\n%s", out.String(), want)
 	}
-	out.Reset()
 	printHead(&out, 16_777_216, 59*time.Minute+59_999*time.Millisecond)
-	wantNarrow(t, out.String()+want)
+	wantNarrow(t, out.String())
+}
+
+func TestBusyMachineShows(t *testing.T) {
+	procs := runtime.GOMAXPROCS(0)
+	for percent, want := range map[int]string{
+		50: "\nOther processes were busy: these had 50 % of the processors.\nA read is",
+		81: " replacements.\nA read is",
+	} {
+		var out strings.Builder
+		had := time.Duration(procs*percent) * (time.Second / 100)
+		if err := printTable(&out, ways[:1], []result{resultOf(2, 1, 1)}, usage{time.Second, had}); err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%d %%: %v\n%s", percent, err, out.String())
+		}
+	}
 }
 
 func TestWrongAnswersAreAnError(t *testing.T) {
+	results := []result{resultOf(5000, 1, 1), resultOf(7, 1, 1), resultOf(8, 1, 1)}
+	results[0].Wrong, results[2].Wrong = 1234, 8
 	var out strings.Builder
-	err := printTail(&out, []result{{Way: "one", Reads: 5000, Wrong: 1234}, {Way: "two", Reads: 7}, {Way: "three", Reads: 8, Wrong: 8}})
-	if err == nil || err.Error() != "answers of more than one version, or of another range: 1,234 of one; 8 of three" {
+	err := printTable(&out, ways[:3], results, usage{})
+	if err == nil || err.Error() != "answers of more than one version, or of another range: 1,234 of poolswap; 8 of RWMutex, in place" {
 		t.Error(err)
 	}
-	if !strings.HasPrefix(out.String(), "\n5,015 answers checked, 1,242 were wrong. ") {
+	if !strings.Contains(out.String(), "\n5,015 answers checked, 1,242 were wrong. ") {
 		t.Error(out.String())
 	}
 }

@@ -20,8 +20,12 @@ import (
 // standard input, and writes its result to standard output.
 const turnArgument = "turn"
 
-// takeTurn measures a way in a process of its own, which does not outlive it.
-func takeTurn(ctx context.Context, name string, d time.Duration, encoded []byte, stderr io.Writer) (r result, err error) {
+// usage is how long processes ran, and the processor time that they had.
+type usage struct{ ran, had time.Duration }
+
+// takeTurn measures a way in a process of its own, which does not outlive it, and
+// adds to its usage.
+func takeTurn(ctx context.Context, name string, d time.Duration, encoded []byte, stderr io.Writer, use *usage) (r result, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return r, err
@@ -36,6 +40,7 @@ func takeTurn(ctx context.Context, name string, d time.Duration, encoded []byte,
 	if err != nil {
 		return r, err
 	}
+	start := time.Now()
 	if err := process.Start(); err != nil {
 		return r, err
 	}
@@ -50,6 +55,8 @@ func takeTurn(ctx context.Context, name string, d time.Duration, encoded []byte,
 	if err := cmp.Or(waitErr, writeErr, readErr); err != nil {
 		return r, fmt.Errorf("the process that measures %s: %w", name, err)
 	}
+	use.ran += time.Since(start)
+	use.had += process.ProcessState.UserTime() + process.ProcessState.SystemTime()
 	return r, nil
 }
 
