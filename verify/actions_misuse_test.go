@@ -90,11 +90,9 @@ func (m *machine) strangers() bool {
 		case op == "NewContainer" && m.poolClosed:
 			m.expect(op+" of a stranger", m.write(call.fn), verdict{text: []string{"poolswap: NewContainer with a closed Pool"}})
 			continue
-		case op == "NewContainer":
-			op = "Update"
 		}
 		want := verdict{text: []string{"poolswap: " + op + " of a ", "*verify_test.record", problem}}
-		m.expect(call.op+" of a stranger", m.write(call.fn), want)
+		m.expect(op+" of a stranger", m.write(call.fn), want)
 	}
 	return true
 }
