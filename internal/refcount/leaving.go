@@ -23,7 +23,18 @@ func (p *Pool) leavesContainer(o *Object) {
 	}
 	if phaseOf(counters.State.Load()) == live { // not live: a forged container's, which retire refuses
 		p.stats.retired.Add(1)
-		p.leaves(counters, counters.Publication.Leaving.Load())
+		p.takenOut(counters)
+	}
+}
+
+// takenOut marks an object that the caller takes out of a container or the free
+// list. It repeats only because a giveBack that has lost the object, which fill
+// had given away, marked it in vain or takes that mark away.
+func (p *Pool) takenOut(counters *stripe.Counters) {
+	for {
+		if _, ok := p.leaves(counters, counters.Publication.Leaving.Load()); ok {
+			return
+		}
 	}
 }
 

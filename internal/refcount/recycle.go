@@ -146,8 +146,7 @@ func (p *Pool) popClean(onlySurplus bool) *Object {
 	}
 	obj := p.free.takeClean()
 	if obj != nil {
-		counters := obj.counters.Load()
-		p.leaves(counters, counters.Publication.Leaving.Load())
+		p.takenOut(obj.counters.Load())
 	}
 	return obj
 }

@@ -15,7 +15,7 @@ import (
 // for it. The harness has no part in this: its pools discard what is too much.
 func TestAnObjectFromTheOverflowIsDrained(t *testing.T) {
 	const current = 1
-	setUp := func(w *sched.World) {
+	sampleBare(t, func(w *sched.World) {
 		reset := func(s *testObject) bool { s.value = recycled; return true }
 		pool := poolswap.NewPoolWithOptions(func() *testObject { return new(testObject) }, reset, poolswap.Options[testObject]{Spares: 1, Portable: true})
 		c := poolswap.NewEmptyContainer(pool)
@@ -33,10 +33,34 @@ func TestAnObjectFromTheOverflowIsDrained(t *testing.T) {
 				w.Fail("Drain returned %v before the reset of what was replaced", err)
 			}
 		})
-	}
-	for changes := range 5 { // as in TestRandomInterleavingsOfLargerScenarios
-		if r := sched.Sample(sched.Config{}, setUp, 2000, changes, 1); r.Failure != nil {
-			t.Fatal(r.Failure)
+	})
+}
+
+// TestOneSweeperRunsAtATime: however late an object is pushed, two resets of what
+// readers left never run at a time.
+func TestOneSweeperRunsAtATime(t *testing.T) {
+	sampleBare(t, func(w *sched.World) {
+		resets := 0
+		reset := func(*testObject) bool {
+			if resets++; resets > 1 {
+				w.Fail("two sweepers reset at a time")
+			}
+			w.Yield()
+			resets--
+			return true
 		}
-	}
+		pool := poolswap.NewPoolWithOptions(func() *testObject { return new(testObject) }, reset, poolswap.Options[testObject]{Portable: true})
+		c := poolswap.NewEmptyContainer(pool)
+		var held []*testObject
+		for range 3 {
+			c.Update(new(testObject))
+			held = append(held, c.Acquire())
+		}
+		c.Update(nil)
+		w.Start("reader", func() {
+			for _, s := range held {
+				c.Release(s)
+			}
+		})
+	})
 }

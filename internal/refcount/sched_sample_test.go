@@ -96,6 +96,17 @@ var larger = []scenario{
 	}},
 }
 
+// sampleBare goes through random schedules of threads that setUp starts without a
+// harness.
+func sampleBare(t *testing.T, setUp func(w *sched.World)) {
+	t.Helper()
+	for changes := range 5 { // as below
+		if r := sched.Sample(sched.Config{}, setUp, 2000, changes, 1); r.Failure != nil {
+			t.Fatal(r.Failure)
+		}
+	}
+}
+
 // TestRandomInterleavingsOfLargerScenarios gives each POOLSWAP_SCHEDULES random
 // runs, and the small ones, which are explored anyway, no more than usual.
 func TestRandomInterleavingsOfLargerScenarios(t *testing.T) {

@@ -1,0 +1,116 @@
+//go:build poolswapsched
+
+package refcount_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/sched"
+)
+
+// This file takes misuse through interleavings. What is refused at some moment
+// must be refused at each, and cost nobody else an object. The harness has no part
+// in this: its accounts are of programs that are right.
+
+// newMisused makes a pool whose reset marks an object as recycled.
+func newMisused() *poolswap.Pool[testObject, *testObject] {
+	reset := func(s *testObject) bool { s.value = recycled; return true }
+	return poolswap.NewPoolWithOptions(func() *testObject { return new(testObject) }, reset, poolswap.Options[testObject]{Portable: true})
+}
+
+// refusal runs f and returns the text of its panic, or "".
+func refusal(w *sched.World, f func()) (text string) {
+	w.Panics(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				text = fmt.Sprint(v)
+				panic(v)
+			}
+		}()
+		f()
+	})
+	return text
+}
+
+// TestDrainWaitsForWhatFillGaveAway: another thread publishes next, while fill
+// fails and Publish would give next back. If Publish loses, its mark goes without a
+// trace, and the object has that of its own way out.
+func TestDrainWaitsForWhatFillGaveAway(t *testing.T) {
+	const current = 1
+	sampleBare(t, func(w *sched.World) {
+		pool := newMisused()
+		c, other := poolswap.NewEmptyContainer(pool), poolswap.NewEmptyContainer(pool)
+		drain := func() {
+			if err := pool.Drain(context.Background()); err != nil {
+				w.Fail("Drain returned %v", err)
+			}
+		}
+		w.Start("publisher", func() {
+			_, _ = c.Publish(context.Background(), func(next, _ *testObject) error {
+				next.value = current
+				w.Start("rival", func() {
+					if w.Panics(func() { other.Update(next) }) {
+						return
+					}
+					drain() // of the mark that Publish made
+					other.Acquire()
+					other.Update(nil)
+					w.Start("reader", func() { other.Release(next) })
+					if drain(); next.value == current {
+						w.Fail("Drain returned before the reset of what was replaced")
+					}
+				})
+				return errFilling
+			})
+		})
+	})
+}
+
+// TestOneOfTwoUpdatesRetiresWhatIsInTwoContainers, as only a forged one can have it.
+func TestOneOfTwoUpdatesRetiresWhatIsInTwoContainers(t *testing.T) {
+	sampleBare(t, func(w *sched.World) {
+		pool := newMisused()
+		s := new(testObject)
+		c, forged := poolswap.NewContainer(pool, s), poolswap.NewEmptyContainer(pool)
+		slotOf(forged).Forge(objectOf(s))
+		refused := 0
+		for _, one := range []*poolswap.Container[testObject, *testObject]{c, forged} {
+			w.Start("updater", func() {
+				if w.Panics(func() { one.Update(nil) }) {
+					refused++
+				}
+			})
+		}
+		w.AtEnd(func() {
+			if first, second := pool.Get(), pool.Get(); refused != 1 || first != s || second == s {
+				w.Fail("%d were refused; Get returned the object: %v, and once more: %v", refused, first == s, second == s)
+			}
+		})
+	})
+}
+
+// TestANewObjectIsNoCopyWhileItIsAdopted: its fields are read once they are
+// written.
+func TestANewObjectIsNoCopyWhileItIsAdopted(t *testing.T) {
+	sampleBare(t, func(w *sched.World) {
+		c := poolswap.NewEmptyContainer(newMisused())
+		s := new(testObject)
+		var refused []string
+		for range 2 {
+			w.Start("updater", func() {
+				if text := refusal(w, func() { c.Update(s) }); text != "" {
+					refused = append(refused, text)
+				}
+			})
+		}
+		w.AtEnd(func() {
+			if len(refused) != 1 || !strings.Contains(refused[0], "publish") && !strings.Contains(refused[0], "is current already") {
+				w.Fail("refused with %q", refused)
+			}
+		})
+	})
+}
