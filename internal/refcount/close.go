@@ -86,13 +86,9 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 	// An object that is live and not marked was current in a container that the
 	// program dropped: it is the collector's. So is a clean one that is not
 	// among the spares.
-	if err := p.await(ctx, op, p.free.isCreating, func(e *entry) bool {
-		return e.phase == private || e.phase == unborn || e.phase != lost && e.mark != 0
-	}); err != nil {
-		return excesses, err
-	}
-	p.Trim() // the overflow, in which others may have put some since
-	return excesses, nil
+	return excesses, p.await(ctx, op, p.free.isCreating, func(e *entry) bool {
+		return e.phase == private || e.phase != lost && e.mark != 0
+	})
 }
 
 // slots knows the containers of a pool, weakly: it keeps none alive.

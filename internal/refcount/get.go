@@ -84,7 +84,6 @@ func (p *Pool) create() (*Object, error) {
 	if !p.free.beginCreating() {
 		return nil, ErrClosed
 	}
-	defer p.back.wake()
 	defer func() { p.free.endCreating(made) }()
 	obj := p.Factory()
 	if obj == nil {
