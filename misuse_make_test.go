@@ -87,13 +87,27 @@ func TestGetRefusesBadObjectsOfTheFactory(t *testing.T) {
 		pooltest.WantPanic(t, "poolswap: Get of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
 			func() { pool.Get() })
 
+		others := newTablePool(options)
+		next = others.Get()
+		others.Release(next)
+		others.Trim() // discards it
+		pooltest.WantPanic(t, "poolswap: Get of a *poolswap_test.table of another pool (a container takes and gives back objects of the pool that it was made with) [generation 0, acquired 0 times, released 0 times]",
+			func() { pool.Get() })
+
+		next = new(table)
+		pool.Release(pool.Get())
+		pool.Trim()
+		next = pooltest.CopyOf(next)
+		pooltest.WantPanic(t, "poolswap: Get of a copy of a *poolswap_test.table (the value was copied after its first use; use the pointer that Get or Acquire returned)",
+			func() { pool.Get() })
+
 		if first.value != 2 {
 			t.Errorf("the object in use was changed: value %d, want 2", first.value)
 		}
 		c.Update(first)
 		stats := pooltest.Settled(t, pool, 0)
-		if stats.Created != 1 || stats.Adopted != 1 || stats.Live != 2 || stats.Current != 1 || stats.Spares != 1 {
-			t.Errorf("after four refused Gets and a good one: %+v", stats)
+		if stats.Created != 2 || stats.Discarded != 1 || stats.Adopted != 1 || stats.Live != 2 || stats.Current != 1 || stats.Spares != 1 {
+			t.Errorf("after six refused Gets and two good ones: %+v", stats)
 		}
 	})
 }

@@ -21,10 +21,15 @@ var faults = slices.Concat(methodFaults, assemblyFaults, madeFaults, leafFaults)
 
 // methodFaults are planted in the methods. The labels are those of the source;
 // each step they change is there because of what happens without it.
-var methodFaults = slices.Concat(readFaults, retireFaults, poolFaults, publishFaults, waitFaults, spareFaults)
+var methodFaults = slices.Concat(readFaults, retireFaults, poolFaults, publishFaults, waitFaults, spareFaults, clauseFaults, unitFaults)
 
 // labelForm matches the label of a step in the name of a fault.
 var labelForm = regexp.MustCompile(`\b[A-Z][0-9]\b`)
+
+// isUnseen reports whether the scheduler cannot see the fault.
+func (f fault) isUnseen() bool {
+	return unseen[f.name] != "" || slices.ContainsFunc(unitFaults, func(other fault) bool { return other.name == f.name })
+}
 
 // labels returns the labels of the steps that the fault breaks.
 func (f fault) labels() []string {
@@ -33,7 +38,7 @@ func (f fault) labels() []string {
 }
 
 // unseen says of a fault why the scheduler cannot see it, although it builds the
-// file. Another layer must.
+// file. Another layer must. The unitFaults have one reason for all.
 var unseen = map[string]string{
 	"V6: the turn is lost if fill calls Goexit": "the scheduler's threads are coroutines, which must not call Goexit",
 

@@ -236,4 +236,26 @@ valid:
 			``,
 		},
 	}},
+	{"assembly, A1: from a copy", "internal/refcount/read_amd64.s", []edit{{`	JNE	on
+	PNUMBER(CX)                             // (A1)`, `	PNUMBER(CX)                             // (A1)`}}},
+	{"assembly, A2: from an empty container", "internal/refcount/read_amd64.s", []edit{{`	TESTQ	BX, BX
+	JEQ	on
+	MOVQ	Object_counters(BX), SI
+	TESTQ	SI, SI`, `	MOVQ	Object_counters(BX), SI
+	TESTQ	SI, SI`}}},
+	{"assembly, A2: whose Ref was overwritten", "internal/refcount/read_amd64.s", []edit{{`	TESTQ	SI, SI // nil if the program overwrote the Ref
+	JEQ	on
+`, ``}}},
+	{"assembly, R1: of a copy", "internal/refcount/read_amd64.s", []edit{{`	JNE	on
+	MOVQ	obj+8(FP), BX`, `	MOVQ	obj+8(FP), BX`}}},
+	{"assembly, R1: of nil", "internal/refcount/read_amd64.s", []edit{{`	TESTQ	BX, BX
+	JEQ	on
+	ADDQ`, `	ADDQ`}}},
+	{"assembly, R1: of any pool", "internal/refcount/read_amd64.s", []edit{{`	CMPQ	DX, Object_pool(BX)
+	JNE	on
+`, ``}}},
+	{"assembly: atomic acquires on the stripe of no P", "internal/refcount/read_amd64.s", []edit{{`	JCC	atomically
+	SHLQ	$const_countersShift, CX
+	INCQ	const_countersAcquired`, `	SHLQ	$const_countersShift, CX
+	INCQ	const_countersAcquired`}}},
 }

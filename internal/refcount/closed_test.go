@@ -3,11 +3,13 @@ package refcount_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
 // endedContext returns a Context that has ended.
@@ -102,6 +104,40 @@ func TestGetFromAPoolThatClosesDuringItsReset(t *testing.T) {
 			t.Errorf("%d live, %d discarded, want 0 and 2", s.Live, s.Discarded)
 		}
 	})
+}
+
+// TestAPoolThatIsBeingClosedHandsOutNothing, not even a spare that it still has.
+func TestAPoolThatIsBeingClosedHandsOutNothing(t *testing.T) {
+	var pool *poolswap.Pool[table, *table]
+	discarded := 0
+	pool = poolswap.NewPoolWithOptions(func() *table { return new(table) }, nil, poolswap.Options[table]{Discard: func(*table) {
+		discarded++
+		if obj, err := pool.TryGet(); obj != nil || err != poolswap.ErrClosed {
+			t.Errorf("in Discard number %d TryGet returned %p, %v", discarded, obj, err)
+		}
+	}})
+	first, second := pool.Get(), pool.Get()
+	pool.Release(first)
+	pool.Release(second)
+	if err := pool.Close(endedContext()); err != nil || discarded != 2 {
+		t.Errorf("Close returned %v and discarded %d objects, want nil and 2", err, discarded)
+	}
+}
+
+// TestCloseDoesNotWaitForALostObject, which a reader holds for good.
+func TestCloseDoesNotWaitForALostObject(t *testing.T) {
+	pool := poolswap.NewPool(func() *table { return new(table) }, func(*table) bool { panic("reset") })
+	c := poolswap.NewContainer(pool, &table{})
+	lost := c.Acquire()
+	c.Release(lost)
+	pooltest.PanicOf(t, func() { c.Update(nil) })
+	if err := c.Close(endedContext()); err != nil {
+		t.Errorf("Close of the container: %v", err)
+	}
+	if err := pool.Close(endedContext()); err != nil {
+		t.Errorf("Close of the pool: %v", err)
+	}
+	runtime.KeepAlive(lost) // the collector would settle it
 }
 
 // TestPublishAtTheLimitDoesNotCountLostObjects: a lost object counts towards no

@@ -1,6 +1,7 @@
 package refcount_test
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -54,6 +55,14 @@ func TestAnObjectInTwoContainersIsRetiredOnce(t *testing.T) {
 		const want = "poolswap: Update of a *refcount_test.table that was current here and is not any more (a copied Container?)"
 		if !strings.HasPrefix(text, want) {
 			t.Errorf("panic text\n got: %s\nwant: %s …", text, want)
+		}
+		if s := pool.Stats(); s.Current != 2 || s.Retired != 0 {
+			t.Errorf("%d current, %d retired, want 2 and 0", s.Current, s.Retired)
+		}
+		runtime.KeepAlive(c) // and what is current in it
+		runtime.KeepAlive(forged)
+		if err := pool.Drain(endedContext()); err != nil {
+			t.Error(err)
 		}
 		if first, second := pool.Get(), pool.Get(); first != obj || second == obj {
 			t.Errorf("Get returned %p and then %p, want %p once", first, second, obj)

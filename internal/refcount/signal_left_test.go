@@ -2,6 +2,7 @@ package refcount_test
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,4 +46,30 @@ func TestNoSignalIsLeftBehind(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestTheCollectorWakesNothingForAFreeObject: nothing waits for one, and what waits
+// in a bubble must not be woken by a cleanup, which runs outside of it.
+func TestTheCollectorWakesNothingForAFreeObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{Spares: 1})
+		c := poolswap.NewContainer(pool, &table{})
+		held := c.Acquire()
+		c.Update(nil)
+		drained := make(chan error)
+		go func() { drained <- pool.Drain(t.Context()) }()
+		synctest.Wait()
+		func() {
+			spare, surplus := pool.Get(), pool.Get()
+			pool.Release(spare)
+			pool.Release(surplus) // to the overflow
+		}()
+		for pool.Stats().Collected == 0 {
+			runtime.GC()
+		}
+		c.Release(held)
+		if err := <-drained; err != nil {
+			t.Error(err)
+		}
+	})
 }
