@@ -73,6 +73,7 @@ func TestPublishAtTheLimitIsWokenByALostObject(t *testing.T) {
 		if _, err := c.Publish(withTimeout(t, time.Minute), set(1)); err != nil || time.Since(begun) != time.Second {
 			t.Errorf("Publish returned %v after %v, want nil after a second", err, time.Since(begun))
 		}
+		synctest.Wait() // for the Report, which comes after the loss
 		if s := pool.Stats(); s.Lost != 1 || len(reports.All()) != 1 {
 			t.Errorf("%d lost; reported: %s", s.Lost, reports.String())
 		}
