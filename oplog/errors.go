@@ -4,7 +4,8 @@ import "fmt"
 
 // ApplyError is the error of Publish if Apply failed. Nothing was published, and
 // the object that Apply may have left half changed is made anew by Copy before it
-// is used again.
+// is used again. It matches what Err matches, as ErrClosed of another container, so
+// look for an *ApplyError first if Apply can return such an error.
 type ApplyError struct {
 	// Index is the operation's place among those given to Publish, or among
 	// those that the object had missed.

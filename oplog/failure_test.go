@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/oplog"
 )
 
@@ -59,6 +60,48 @@ func TestAnApplyThatFailsLeavesTheLogAsItWas(t *testing.T) {
 				wantRight(t, log)
 			})
 		}
+	}
+}
+
+// TestAnErrorOfAnotherContainerIsNoEndOfTheLog: what Apply, Copy and the ops of
+// PublishFunc return can match the errors of the log's own container.
+func TestAnErrorOfAnotherContainerIsNoEndOfTheLog(t *testing.T) {
+	for _, of := range []error{poolswap.ErrClosed, poolswap.ErrConflict, poolswap.ErrLimit, fmt.Errorf("another: %w", poolswap.ErrClosed)} {
+		t.Run(of.Error(), func(t *testing.T) {
+			copies := false
+			log := newLog(t, func(c *tableConfig) {
+				c.Copy = func(dst, src *table) error {
+					if copies {
+						return of
+					}
+					return copyTable(dst, src)
+				}
+			})
+			publish(t, log, set(1, 1))
+			publish(t, log, push(1, 10))
+			publish(t, log, push(1, 11)) // two objects alternate now
+			before, restarts := stateOf(log), log.Stats().Restarts
+			fails := call(func(obj *table) error { spoil(obj); return of })
+			if _, err := log.Publish(t.Context(), fails); !errors.Is(err, of) {
+				t.Errorf("Publish returned %v", err)
+			}
+			copies = true // of what Apply spoiled
+			if _, err := log.Publish(t.Context(), push(1, 12)); !errors.Is(err, of) {
+				t.Errorf("with a Copy that fails, Publish returned %v", err)
+			}
+			copies = false
+			if _, err := log.PublishFunc(t.Context(), func(*table) ([]operation, error) { return nil, of }); err != of {
+				t.Errorf("PublishFunc returned %v", err)
+			}
+			wantUnchanged(t, log, before)
+			publish(t, log, push(1, 12))
+			publish(t, log, push(1, 13))
+			wantCurrent(t, log, "map[1:1] map[1:[10 11 12 13]]")
+			if now := log.Stats().Restarts; now != restarts {
+				t.Errorf("%d restarts, and were %d", now, restarts)
+			}
+			wantRight(t, log)
+		})
 	}
 }
 

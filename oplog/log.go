@@ -163,24 +163,32 @@ func (l *Log[T, P, Op]) closed() bool {
 func (l *Log[T, P, Op]) publish(ctx context.Context, ops []Op, from uint64) (version uint64, err error) {
 	// If a hook of the pool panics after the publication, the next turn finds a
 	// version that the log does not know, and starts anew.
+	filled := true // or fill was not called
 	version, err = l.container.Publish(ctx, func(next, current *T) error {
-		if from != anyVersion && l.container.VersionOf(current) != from {
-			return poolswap.ErrConflict
-		}
-		if err := l.catchUp(next, current); err != nil {
-			return err
-		}
-		return l.apply(next, ops, 0)
+		err := l.fill(next, current, ops, from)
+		filled = err == nil
+		return err
 	})
 	if version != 0 {
 		l.journal.append(version, ops)
 		l.counts.publications.Add(1)
 		l.counts.operations.Add(uint64(len(ops)))
-	} else if errors.Is(err, poolswap.ErrClosed) {
+	} else if filled && errors.Is(err, poolswap.ErrClosed) { // an error of fill can be another container's
 		l.journal.restart(0) // no object will need them
 	}
 	l.counts.kept.Store(int64(l.journal.kept()))
 	return version, err
+}
+
+// fill makes next what current becomes by ops.
+func (l *Log[T, P, Op]) fill(next, current *T, ops []Op, from uint64) error {
+	if from != anyVersion && l.container.VersionOf(current) != from {
+		return poolswap.ErrConflict
+	}
+	if err := l.catchUp(next, current); err != nil {
+		return err
+	}
+	return l.apply(next, ops, 0)
 }
 
 // Replace publishes a full load: fill makes the content of an emptied object. It
