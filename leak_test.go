@@ -3,6 +3,8 @@ package poolswap_test
 import (
 	"errors"
 	"runtime"
+	"runtime/debug"
+	"strings"
 	"testing"
 	"weak"
 
@@ -67,6 +69,42 @@ func TestAnObjectCollectedWhileHeldIsReportedAsALeak(t *testing.T) {
 			})
 		}
 	})
+}
+
+// TestAReportOfALeakMayEndItsGoroutine, as t.Fatal does, or block: the runtime runs
+// the cleanups that follow all the same.
+func TestAReportOfALeakMayEndItsGoroutine(t *testing.T) {
+	blocked := make(chan struct{})
+	defer close(blocked)
+	for _, test := range []struct {
+		name  string
+		leave func()
+	}{
+		{"by Goexit", runtime.Goexit},
+		{"never, as it blocks", func() { <-blocked }},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var reports pooltest.Reports
+			c := poolswap.NewContainer(newTablePool(poolswap.Options[table]{Report: func(err error) {
+				own := strings.Contains(string(debug.Stack()), "created by github.com/poolswap/poolswap/")
+				if !own {
+					t.Error("Report runs on a goroutine of the runtime")
+				}
+				reports.Report(err)
+				if own { // else no cleanup would run any more, in no test
+					test.leave()
+				}
+			}}), &table{})
+			for leaked := range runtime.GOMAXPROCS(0) + 1 { // the runtime has no more goroutines for cleanups
+				forget(c, 1)
+				c.Update(&table{})
+				pooltest.Eventually(t, "the leak is reported", func() bool {
+					runtime.GC()
+					return len(reports.All()) > leaked
+				})
+			}
+		})
+	}
 }
 
 //go:noinline

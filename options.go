@@ -64,9 +64,8 @@ type Options[T any] struct {
 
 	// Report, if not nil, receives errors that have no caller to return to:
 	// a *Leak, a *HookPanic, an *OverRelease, or that membarrier failed. It is
-	// called with no lock held, by a writer, a goroutine of the pool, or a
-	// cleanup of the runtime, never by a reader. It must be safe for
-	// concurrent use and must not block for long.
+	// called with no lock held, by a writer or a goroutine of the pool, never by
+	// a reader. It must be safe for concurrent use and must not block for long.
 	//
 	// Without a Report, a panic of reset or Discard on the sweeper ends the
 	// process, like any panic that is not recovered; with one, it is recovered

@@ -41,6 +41,12 @@ var useAsm = asmFinds(gM, mP)`,
 		stripe.Asymmetric()`,
 		},
 	}},
+	{"Leak: Report runs on the goroutine of the cleanups", "internal/refcount/cleanup.go", []edit{
+		{
+			`seam.Go(func() { p.Reports.Leak(held) })`,
+			`func() { p.Reports.Leak(held) }()`,
+		},
+	}},
 	{"Reader: Load acquires before it releases", "reader.go", []edit{
 		{
 			`	r.Park()

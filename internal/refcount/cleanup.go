@@ -107,8 +107,9 @@ type cleanup struct {
 	counters *stripe.Counters     // outlive the object, and have no pointers
 }
 
-// run settles the pool's stats, on a goroutine of the runtime. The object is
-// unreachable, so no goroutine counts on it any more: the sums are final, and
+// run settles the pool's stats, on a goroutine of the runtime, which runs the
+// cleanups of the whole process one after the other: a Report that blocks or calls
+// Goexit, as t.Fatal does, has a goroutine of its own. The object is unreachable, so no goroutine counts on it any more: the sums are final, and
 // no state changes. If references are outstanding they can never be given back:
 // the object was leaked. What the object owned is not discarded, because
 // Discard takes a pointer to it and it is gone.
@@ -146,9 +147,10 @@ func (c cleanup) run() {
 	switch {
 	case p.Reports == nil:
 	case held > 0:
-		p.Reports.Leak(held)
+		seam.Go(func() { p.Reports.Leak(held) })
 	case held < 0:
 		released := c.counters.Released()
-		p.Reports.OverRelease(Excess{p.TypeName, c.address, generationOf(state), c.counters.Acquired(), released})
+		e := Excess{p.TypeName, c.address, generationOf(state), c.counters.Acquired(), released}
+		seam.Go(func() { p.Reports.OverRelease(e) })
 	}
 }

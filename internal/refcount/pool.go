@@ -24,8 +24,8 @@ type Config struct {
 	Portable  bool // count atomically even where plain increments are possible
 }
 
-// Reports receive errors that have no caller to return to. A writer, a goroutine
-// of the pool or a cleanup of the runtime calls them, never a reader.
+// Reports receive errors that have no caller to return to. A writer or a
+// goroutine of the pool calls them, never a reader or a cleanup of the runtime.
 type Reports struct {
 	Leak        func(held int)                // an object was collected while held
 	HookPanic   func(value any, stack []byte) // reset or discard panicked on the sweeper

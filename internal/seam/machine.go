@@ -94,8 +94,8 @@ func Install(m Machine) {
 		}
 		return
 	}
+	cleaning.Lock() // first: a cleanup may call Go
 	outside.Wait()
-	cleaning.Lock()
 	installed.Store(&m)
 }
 
