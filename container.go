@@ -38,10 +38,11 @@ import (
 // or Close that waited for it.
 type Container[T any, P Object[T]] struct {
 	slot refcount.Slot
-	pool *Pool[T, P]
 
 	// Keep what the allocator puts next to the slot off its cache lines.
 	_ [256 - unsafe.Sizeof(refcount.Slot{}) - unsafe.Sizeof(uintptr(0))]byte
+
+	pool *Pool[T, P]
 }
 
 // NewContainer returns a container whose current object is init, which need

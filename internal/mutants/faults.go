@@ -60,6 +60,12 @@ var unseen = map[string]string{
 	"the first Get asks the kernel for membarrier":    "a Machine has no kernel",
 	"Reader: Load acquires before it releases":        "a Reader may hold two objects for a moment, but not promise one",
 
+	"W2: a Wait that ends leaves its signal":                              "under a Machine no ctx ends",
+	"W2: Drain and Close leave their signal":                              "under a Machine no ctx ends",
+	"W2: a Wait that ends wakes the channels of Changed":                  "under a Machine no ctx ends",
+	"W2: a signal is taken away, and others that wait for it stay asleep": "under a Machine no ctx ends",
+	"Leak: Report runs on the goroutine of the cleanups":                  "a Machine has no garbage collection",
+
 	"spares: the limit never falls":                                 "the limit does not bear on who owns an object",
 	"spares: an object that was collected is being filled for ever": "a Machine has no garbage collection",
 }

@@ -132,14 +132,14 @@ var publishFaults = []fault{
 			`	s.mu.Lock()
 	defer s.mu.Unlock()
 `,
-			`	s.changed.wake()
+			`	s.wake()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 `,
 		},
 		{
 			`	if next != nil {
-		s.changed.wake()
+		s.wake()
 	}
 	return old
 `,

@@ -11,10 +11,10 @@ var unitFaults = []fault{
 	}}},
 	{"V5: emptying wakes", "internal/refcount/write.go", []edit{{
 		`	if next != nil {
-		s.changed.wake()
+		s.wake()
 	}
 `,
-		`	s.changed.wake()
+		`	s.wake()
 `,
 	}}},
 	{"T1: whatever the phase", "internal/refcount/write.go", []edit{{`if phaseOf(now) != live || !counters`, `if !counters`}}},

@@ -5,13 +5,15 @@ package main
 var waitFaults = []fault{
 	{"W1: Wait looks, and then asks", "internal/refcount/wait.go", []edit{
 		{
-			`		signal := s.changed.next()
-		switch`,
-			`		switch`,
+			`	signal := s.waited.next()
+`,
+			`	signal := seam.NewSignal()
+`,
 		},
 		{
-			`seam.Wait(ctx, signal, nil)`,
-			`seam.Wait(ctx, s.changed.next(), nil)`,
+			`		if err := seam.Wait(`,
+			`		signal = s.waited.next()
+		if err := seam.Wait(`,
 		},
 	}},
 	{"W1: Changed looks, and then asks", "internal/refcount/wait.go", []edit{
@@ -28,27 +30,70 @@ var waitFaults = []fault{
 	}},
 	{"W1: Drain and Close look, and then ask", "internal/refcount/leaving.go", []edit{
 		{
-			`		signal := p.back.next()
-		if done() {
-			return nil
-		}
-`,
-			`		if done() {
-			return nil
-		}
-		signal := p.back.next()
-`,
+			`	signal := p.back.next()
+	defer func() { p.back.forget(signal) }()
+	for {
+		if done()`,
+			`	signal := seam.NewSignal()
+	defer func() { p.back.forget(signal) }()
+	for {
+		if done()`,
+		},
+		{
+			`		if err := seam.Wait(`,
+			`		signal = p.back.next()
+		if err := seam.Wait(`,
 		},
 	}},
 	{"W1: a Publish at the limit looks, and then asks", "internal/refcount/leaving.go", []edit{
 		{
-			`		signal := p.back.next()
+			`	signal := p.back.next()
+	defer func() { p.back.forget(signal) }()
+	for {
 		if next, err`,
-			`		if next, err`,
+			`	signal := seam.NewSignal()
+	defer func() { p.back.forget(signal) }()
+	for {
+		if next, err`,
 		},
 		{
-			`seam.Wait(ctx, signal, s.closing)`,
-			`seam.Wait(ctx, p.back.next(), s.closing)`,
+			`		ended := seam.Wait(`,
+			`		signal = p.back.next()
+		ended := seam.Wait(`,
+		},
+	}},
+	{"W2: a Wait that ends leaves its signal", "internal/refcount/wait.go", []edit{
+		{
+			`	defer func() { s.waited.forget(signal) }()
+`,
+			``,
+		},
+	}},
+	{"W2: Drain and Close leave their signal", "internal/refcount/leaving.go", []edit{
+		{
+			`	defer func() { p.back.forget(signal) }()
+	for {
+		if done()`,
+			`	for {
+		if done()`,
+		},
+	}},
+	{"W2: a signal is taken away, and others that wait for it stay asleep", "internal/refcount/wakeup.go", []edit{
+		{
+			`	if w.signal.CompareAndSwap(signal, nil) { // (W2)
+		signal.Fire()
+	}
+`,
+			`	w.signal.CompareAndSwap(signal, nil) // (W2)
+`,
+		},
+	}},
+	{"W2: a Wait that ends wakes the channels of Changed", "internal/refcount/wait.go", []edit{
+		{
+			`	signal := s.changed.next()
+`,
+			`	signal := s.waited.next()
+`,
 		},
 	}},
 	{"K1: what waits for a clean object is not woken", "internal/refcount/recycle.go", []edit{
@@ -120,7 +165,7 @@ var waitFaults = []fault{
 	}},
 	{"D3: closing wakes no waiter", "internal/refcount/close.go", []edit{
 		{
-			`	s.changed.wake()
+			`	s.wake()
 `,
 			``,
 		},

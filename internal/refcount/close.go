@@ -49,7 +49,7 @@ func (s *Slot) shut() error {
 	old := s.swap(nil, 0)
 	s.mu.Unlock()
 	s.closing.Fire()
-	s.changed.wake()
+	s.wake()
 	if old == nil {
 		return nil
 	}

@@ -49,6 +49,7 @@ func (s *Slot) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&s.turn), "turn")
 	label(unsafe.Pointer(s.closing), "closing")
 	label(unsafe.Pointer(&s.changed.signal), "changed")
+	label(unsafe.Pointer(&s.waited.signal), "waited")
 	label(unsafe.Pointer(&s.mu.Held), "mutex")
 }
 

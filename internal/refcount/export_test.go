@@ -59,6 +59,9 @@ func (p *Pool) Clean() int {
 // SignalLeft reports whether some goroutine asked to be woken and was not.
 func (p *Pool) SignalLeft() bool { return p.back.signal.Load() != nil }
 
+// SignalLeft reports whether some Wait asked to be woken and was not.
+func (s *Slot) SignalLeft() bool { return s.waited.signal.Load() != nil }
+
 // Forge makes o current without any check, as in a copied container.
 func (s *Slot) Forge(o *Object) { s.current.Store(o) }
 

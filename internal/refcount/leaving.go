@@ -82,9 +82,9 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 	if !errors.Is(err, ErrLimit) {
 		return next, err
 	}
-	defer p.back.forget()
+	signal := p.back.next()
+	defer func() { p.back.forget(signal) }()
 	for {
-		signal := p.back.next()
 		if next, err := p.Get(); !errors.Is(err, ErrLimit) {
 			return next, err
 		}
@@ -101,6 +101,7 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 		if ended != nil {
 			return nil, p.held(op, fmt.Errorf("%w: %w", ErrLimit, ended), counts)
 		}
+		signal = p.back.next()
 	}
 }
 
@@ -138,14 +139,15 @@ func (p *Pool) await(ctx context.Context, op string, pending func() bool, waited
 	if done() { // without asking, which allocates
 		return nil
 	}
-	defer p.back.forget()
+	signal := p.back.next()
+	defer func() { p.back.forget(signal) }()
 	for {
-		signal := p.back.next()
 		if done() {
 			return nil
 		}
 		if err := seam.Wait(ctx, signal, nil); err != nil {
 			return p.held(op, err, waited)
 		}
+		signal = p.back.next()
 	}
 }

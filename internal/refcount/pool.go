@@ -95,7 +95,8 @@ type Slot struct {
 
 	turn    seam.Turn    // of publishers: held from before fill until the publication is over
 	closing *seam.Signal // fires when the slot closes; constant
-	changed wakeup       // a version was published, or the slot closed
+	changed wakeup       // for Changed: a version was published, or the slot closed
+	waited  wakeup       // for Wait: the same; apart, since a Wait that ends wakes the others
 	id      uint64       // in the pool, from 1; constant
 
 	mu     seam.Mutex // held for a publication, never while a function of the user runs

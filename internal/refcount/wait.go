@@ -52,8 +52,9 @@ func (s *Slot) Wait(ctx context.Context, after uint64) (uint64, error) {
 	if version, _ := s.look(); version > after { // without asking, which allocates
 		return version, nil
 	}
+	signal := s.waited.next()
+	defer func() { s.waited.forget(signal) }()
 	for {
-		signal := s.changed.next()
 		switch version, closed := s.look(); {
 		case closed:
 			return 0, ErrClosed
@@ -63,7 +64,14 @@ func (s *Slot) Wait(ctx context.Context, after uint64) (uint64, error) {
 		if err := seam.Wait(ctx, signal, nil); err != nil {
 			return 0, err
 		}
+		signal = s.waited.next()
 	}
+}
+
+// wake wakes all that wait for a version, or for the slot to close.
+func (s *Slot) wake() {
+	s.changed.wake()
+	s.waited.wake()
 }
 
 // VersionOf returns the version of an object that the caller holds, or under

@@ -36,16 +36,21 @@ func (w *wakeup) wake() {
 	if w.signal.Load() == nil {
 		return
 	}
-	// (W2) Wake, after the change. Of several goroutines that wake, one swaps
-	// the signal out and fires it. One that asks after the swap gets a new
+	// (W2) Wake, after the change. Of several goroutines that wake or forget, one
+	// takes the signal out and fires it. One that asks after that gets a new
 	// signal, and looks at the state after the change.
 	if signal := w.signal.Swap(nil); signal != nil { // (W2)
 		signal.Fire()
 	}
 }
 
-// forget is for a goroutine that asked and does not wait any more. It takes its
-// signal away; others that wait look once in vain. A signal that stayed could
-// be fired by a cleanup of the runtime when the goroutine is long gone, which is
-// fatal if that was in a bubble of testing/synctest.
-func (w *wakeup) forget() { w.wake() }
+// forget is for a goroutine that asked for the signal and does not wait any more.
+// Unless the signal has fired, it is taken away, and others that wait for it look
+// once in vain. A signal that stayed could be fired by a writer or by a cleanup of
+// the runtime when the goroutine is long gone, which is fatal if that was in a
+// bubble of testing/synctest.
+func (w *wakeup) forget(signal *seam.Signal) {
+	if w.signal.CompareAndSwap(signal, nil) { // (W2)
+		signal.Fire()
+	}
+}

@@ -139,7 +139,7 @@ func (s *Slot) swap(next *Object, version uint64) (old *Object) {
 	// it. Emptying the slot fires no signal.
 	s.version.Store(version) // (V5)
 	if next != nil {
-		s.changed.wake()
+		s.wake()
 	}
 	return old
 }
