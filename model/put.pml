@@ -24,7 +24,7 @@ inline mark_old() {
 	old = current[c];		/* it stays, since all swaps are under mu[c] */
 	if
 	:: old != NONE ->
-		retired++;
+		retired++;			/* (G4) */
 		leave(old, m);
 		m = 0
 	:: old == NONE TAKEN
@@ -62,7 +62,7 @@ inline swap() {
 	mark_old();
 #endif
 #ifndef PUBLISHED_BEFORE_RETIRED
-	published++;
+	published++;				/* (G4) after retired */
 #endif
 	if
 	:: old == NONE -> wake_back()		/* one more is current */

@@ -105,11 +105,11 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"U1: an Update under way is counted as two current objects", "internal/refcount/write.go", []edit{
+	{"G4 after U1: an Update under way is counted as two current objects", "internal/refcount/write.go", []edit{
 		{
-			`		s.pool.stats.published.Add(1) // after the count of old as retired, see allCurrent
+			`		s.pool.stats.published.Add(1) // (G4)
 `,
-			`		// after the count of old as retired, see allCurrent
+			`		// (G4)
 `,
 		},
 		{
@@ -119,6 +119,41 @@ var waitFaults = []fault{
 			`			return nil, 0, errRefused
 		}
 		s.pool.stats.published.Add(1)
+`,
+		},
+	}},
+	{"G4 after W2: a publisher at the limit is woken before the count", "internal/refcount/write.go", []edit{
+		{
+			`	if next != nil {
+		s.pool.stats.published.Add(1) // (G4)
+	}
+	if next != nil && old == nil {
+		s.pool.back.wake() // one more is current: a wait at the limit may be in vain
+	}
+`,
+			`	if next != nil && old == nil {
+		s.pool.back.wake() // one more is current: a wait at the limit may be in vain
+	}
+	if next != nil {
+		s.pool.stats.published.Add(1) // (G4)
+	}
+`,
+		},
+	}},
+	{"G4 after U2: counted after the swap", "internal/refcount/write.go", []edit{
+		{
+			`		s.pool.stats.published.Add(1) // (G4)
+`,
+			`		// (G4)
+`,
+		},
+		{
+			`	s.swaps++
+`,
+			`	s.swaps++
+	if next != nil {
+		s.pool.stats.published.Add(1)
+	}
 `,
 		},
 	}},
@@ -222,7 +257,7 @@ var waitFaults = []fault{
 			`return live <= int64(current)`,
 		},
 	}},
-	{"G3: what was retired is counted before what was published", "internal/refcount/leaving.go", []edit{
+	{"G4: what was retired is loaded before what was published", "internal/refcount/leaving.go", []edit{
 		{
 			`	published := p.stats.published.Load()
 	live`,

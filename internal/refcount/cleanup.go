@@ -125,7 +125,7 @@ func (c cleanup) run() {
 	case discarded, lost:
 		return // settled when it happened; a lost object may well be held
 	case live: // its container was dropped without being emptied
-		stats.retired.Add(1)
+		stats.retired.Add(1) // (G4)
 		stats.drained.Add(1)
 	case retired:
 		stats.drained.Add(1)

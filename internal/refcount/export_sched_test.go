@@ -32,6 +32,8 @@ func (p *Pool) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&p.free.dirty), "dirty")
 	label(unsafe.Pointer(&p.sweeping), "sweeping")
 	label(unsafe.Pointer(&p.stats.live), "live")
+	label(unsafe.Pointer(&p.stats.published), "published")
+	label(unsafe.Pointer(&p.stats.retired), "retired")
 	label(unsafe.Pointer(&p.registry.mu.Held), "registry")
 	label(unsafe.Pointer(&p.versions), "versions")
 	label(unsafe.Pointer(&p.leavings), "leavings")

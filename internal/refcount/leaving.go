@@ -22,7 +22,7 @@ func (p *Pool) leavesContainer(o *Object) {
 		return
 	}
 	if phaseOf(counters.State.Load()) == live { // not live: a forged container's, which retire refuses
-		p.stats.retired.Add(1)
+		p.stats.retired.Add(1) // (G4)
 		p.takenOut(counters)
 	}
 }

@@ -8,13 +8,7 @@ import (
 	"unsafe"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/internal/sched"
 )
-
-// everyOrder is for scenarios at the limit: Publish also looks at counts that
-// are no words of the seam, so the explorer does not see which transitions
-// commute.
-var everyOrder = sched.Config{EveryOrder: true}
 
 // updateAfterClose is the panic of an Update that comes too late.
 const updateAfterClose = "poolswap: Update of a *refcount_test.testObject in a closed Container (Close came first; release the object if it came from the pool)"
@@ -177,7 +171,7 @@ var publishScenarios = []scenario{
 		l.Start("closer", func() { l.close(c[0]) })
 		l.atEnd(c[0], 0)
 	}},
-	{name: "a publisher waits at the limit, and its container is closed", options: poolswap.Options[testObject]{MaxLive: 2, Portable: true}, config: everyOrder, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+	{name: "a publisher waits at the limit, and its container is closed", options: poolswap.Options[testObject]{MaxLive: 2, Portable: true}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.unfilled = true
 		held, owned := l.acquire(c[0]), l.get()
 		l.Start("publisher", func() {
@@ -200,27 +194,27 @@ var publishScenarios = []scenario{
 		l.Start("closer", func() { l.close(c[0]) })
 		l.atEnd(c[0], 0)
 	}},
-	{name: "a publisher waits at the limit for a reader", options: poolswap.Options[testObject]{MaxLive: 2}, config: everyOrder, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+	{name: "a publisher waits at the limit for a reader", options: poolswap.Options[testObject]{MaxLive: 2}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		held := l.acquire(c[0])
 		l.updateTo(c[0], l.get(), 5)
 		l.Start("reader", func() { l.release(c[0], held) })
 		l.Start("publisher", func() { l.publish(c[0], nil) })
 		l.atEnd(c[0], 6)
 	}},
-	{name: "a publisher waits at the limit, and what comes back is discarded", options: poolswap.Options[testObject]{MaxLive: 2, Spares: poolswap.NoSpares, Portable: true}, config: everyOrder, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+	{name: "a publisher waits at the limit, and what comes back is discarded", options: poolswap.Options[testObject]{MaxLive: 2, Spares: poolswap.NoSpares, Portable: true}, containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		held := l.acquire(c[0])
 		l.updateTo(c[0], l.get(), 5)
 		l.Start("reader", func() { l.release(c[0], held) })
 		l.Start("publisher", func() { l.publish(c[0], nil) })
 		l.atEnd(c[0], 6)
 	}},
-	{name: "a publisher waits at the limit for an Update of another container", options: poolswap.Options[testObject]{MaxLive: 3}, config: everyOrder, containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
+	{name: "a publisher waits at the limit for an Update of another container", options: poolswap.Options[testObject]{MaxLive: 3}, containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
 		s := l.get()
 		l.Start("updater", func() { l.updateTo(c[1], s, 10) })
 		l.Start("publisher", func() { l.publish(c[0], nil) })
 		l.atEnd(c[0], 1)
 	}},
-	{name: "a publisher waits at the limit, and all become current", options: poolswap.Options[testObject]{MaxLive: 2}, config: everyOrder, containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
+	{name: "a publisher waits at the limit, and all become current", options: poolswap.Options[testObject]{MaxLive: 2}, containers: 2, spares: 0, threads: func(l *harness, c []*watched) {
 		l.update(c[1], nil)
 		s := l.get()
 		l.Start("updater", func() { l.updateTo(c[1], s, 10) })

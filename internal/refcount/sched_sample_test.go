@@ -11,8 +11,9 @@ import (
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
-// larger scenarios are too large to be explored, or the counts of the pool decide
-// in them, which are no words of the seam. Random schedules sample them.
+// larger scenarios are too large to be explored, or the limit of spares falls in
+// them, which a count decides that is no word of the seam. Random schedules sample
+// them.
 var larger = []scenario{
 	{name: "two readers and a writer, two rounds each", containers: 1, spares: 1, threads: twoRoundsEach},
 	{name: "two readers and a writer, two rounds each, counted the portable way", options: portable, containers: 1, spares: 1, threads: twoRoundsEach},

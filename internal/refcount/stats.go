@@ -12,11 +12,14 @@ import (
 // stats counts events. A read that meets no update writes none of it. Of it the
 // protocol reads live, published and retired, under a limit alone.
 type stats struct {
-	live      seam.Uint64  // objects that exist and are not discarded or lost
+	live      seam.Uint64 // objects that exist and are not discarded or lost
+	published seam.Uint64
+	retired   seam.Uint64 // published-retired: current; see (G4)
+
 	resetting atomic.Int64 // hooks that run at this moment
 
 	created, adopted, discarded, lost, collected atomic.Uint64
-	published, retired, drained                  atomic.Uint64 // retired-drained: replaced and still held
+	drained                                      atomic.Uint64 // retired-drained: replaced and still held
 	abandoned, leaked, failed                    atomic.Uint64
 	retries, lateReleases, slowChecks            atomic.Uint64
 

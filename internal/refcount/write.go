@@ -119,8 +119,12 @@ func (s *Slot) swap(next *Object, version uint64) (old *Object) {
 	if old != nil {
 		s.pool.leavesContainer(old)
 	}
+	// (G4) Count what goes as retired, in leavesContainer, and then what comes as
+	// published, so that allCurrent, which loads them the other way round, takes an
+	// Update under way for no current object more. Count before (W2): a publisher
+	// at the limit has asked and then looked, so it saw this count or is woken.
 	if next != nil {
-		s.pool.stats.published.Add(1) // after the count of old as retired, see allCurrent
+		s.pool.stats.published.Add(1) // (G4)
 	}
 	if next != nil && old == nil {
 		s.pool.back.wake() // one more is current: a wait at the limit may be in vain
@@ -156,7 +160,7 @@ func (p *Pool) giveUpOverwritten(old *Object, op string) {
 		// may have released it in the meantime in vain, so its counts are not
 		// to be trusted: the object is lost and never summed.
 		counters.State.Store(withPhase(counters.State.Load(), lost)) // (L4)
-		p.stats.retired.Add(1)
+		p.stats.retired.Add(1)                                       // (G4)
 		p.lose()
 	}
 	p.panicOverwritten(op)
