@@ -38,36 +38,38 @@ func refusal(w *sched.World, f func()) (text string) {
 
 // TestDrainWaitsForWhatFillGaveAway: another thread publishes next, while fill
 // fails and Publish would give next back. If Publish loses, its mark goes without a
-// trace, and the object has that of its own way out.
+// trace, and the object has that of its own way out, for which Drain waits.
 func TestDrainWaitsForWhatFillGaveAway(t *testing.T) {
-	const current = 1
-	sampleBare(t, func(w *sched.World) {
+	r := sched.Explore(sched.Config{}, func(w *sched.World) {
 		pool := newMisused()
+		poolOf(pool).Shared(w.Label)
 		c, other := poolswap.NewEmptyContainer(pool), poolswap.NewEmptyContainer(pool)
-		drain := func() {
-			if err := pool.Drain(context.Background()); err != nil {
-				w.Fail("Drain returned %v", err)
-			}
-		}
+		next := pool.Get()
+		pool.Release(next) // for fill
 		w.Start("publisher", func() {
-			_, _ = c.Publish(context.Background(), func(next, _ *testObject) error {
-				next.value = current
+			_, _ = c.Publish(context.Background(), func(_, _ *testObject) error {
 				w.Start("rival", func() {
 					if w.Panics(func() { other.Update(next) }) {
 						return
 					}
-					drain() // of the mark that Publish made
+					if err := pool.Drain(context.Background()); err != nil { // of the mark that Publish made
+						w.Fail("Drain returned %v", err)
+					}
 					other.Acquire()
 					other.Update(nil)
-					w.Start("reader", func() { other.Release(next) })
-					if drain(); next.value == current {
-						w.Fail("Drain returned before the reset of what was replaced")
-					}
 				})
 				return errFilling
 			})
 		})
-	})
+		w.AtEnd(func() {
+			if _, leaving := objectOf(next).Publication(); pool.Stats().Retired == 1 && *(*uint64)(leaving) == 0 {
+				w.Fail("Drain would not wait for what was replaced and is held")
+			}
+		})
+	}, 0)
+	if r.Failure != nil {
+		t.Fatal(r.Failure)
+	}
 }
 
 // TestOneOfTwoUpdatesRetiresWhatIsInTwoContainers, as only a forged one can have it.
