@@ -136,3 +136,32 @@ func TestRandomInterleavingsOfLargerScenarios(t *testing.T) {
 		sample(s, min(each, some))
 	}
 }
+
+// TestOneSweeperRunsAtATime: however late an object is pushed, two resets of what
+// readers left never run at a time.
+func TestOneSweeperRunsAtATime(t *testing.T) {
+	sampleBare(t, func(w *sched.World) {
+		resets := 0
+		reset := func(*testObject) bool {
+			if resets++; resets > 1 {
+				w.Fail("two sweepers reset at a time")
+			}
+			w.Yield()
+			resets--
+			return true
+		}
+		pool := poolswap.NewPoolWithOptions(func() *testObject { return new(testObject) }, reset, poolswap.Options[testObject]{Portable: true})
+		c := poolswap.NewEmptyContainer(pool)
+		var held []*testObject
+		for range 3 {
+			c.Update(new(testObject))
+			held = append(held, c.Acquire())
+		}
+		c.Update(nil)
+		w.Start("reader", func() {
+			for _, s := range held {
+				c.Release(s)
+			}
+		})
+	})
+}
