@@ -65,6 +65,11 @@ demo: ## poolswap beside three other ways to replace a table, in half a minute
 bench: ## what each way of sharing an object costs on this machine
 	$(GO) run -C bench .
 
+.PHONY: picture
+picture: ## measure reads by 1 to 16 goroutines, and draw the README's picture
+	$(GO) run -C bench . -suite scaling -count 10 -o results/scaling
+	$(GO) run -C bench ./picture
+
 .PHONY: demo-fleet
 demo-fleet: ## a server and three replicas, asked while things break
 	$(GO) run -C examples/fleet ./demo

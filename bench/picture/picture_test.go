@@ -1,0 +1,36 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPicturesAreOfTheKeptRun(t *testing.T) {
+	drawn, err := drawAll("../" + kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, picture := range drawn {
+		committed, err := os.ReadFile(filepath.Join("..", images, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(committed, picture) {
+			t.Errorf("%s is not drawn from %s: go run -C bench ./picture draws it again", name, kept)
+		}
+	}
+}
+
+func TestDrawRefusesARunWithoutOtherCounts(t *testing.T) {
+	dir := t.TempDir()
+	single := "goos: linux\ngoarch: amd64\n\nBenchmarkScaling/goroutines=1/writer=none/rival=PoolSwap-2 1 7 ns/op\n"
+	if err := os.WriteFile(filepath.Join(dir, "results.txt"), []byte(single), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := drawAll(dir); err == nil || !strings.Contains(err.Error(), "no reads of PoolSwap") {
+		t.Errorf("it returns %v", err)
+	}
+}
