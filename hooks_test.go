@@ -204,6 +204,7 @@ func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 					c.Release(old)
 				}
 				s := pooltest.Settled(t, h.Pool, 0)
+				runtime.KeepAlive(c) // a collection before Stats would take its object
 				if s.Current != 1 || s.Retired != 0 || s.Lost != bad.lost {
 					t.Errorf("in the end: %+v", s)
 				}
