@@ -56,7 +56,7 @@ platforms: ## vet the root module as it is built for each of PLATFORMS
 # that a signal has to reach.
 .PHONY: demo
 demo: ## poolswap beside three other ways to replace a table, in half a minute
-	@$(GO) build -o $(BIN)/ ./examples/demo
+	$(GO) build -o $(BIN)/ ./examples/demo
 	@$(BIN)/demo
 
 ## What needs modules from elsewhere

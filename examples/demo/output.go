@@ -46,7 +46,7 @@ func printTable(w io.Writer, ways []way, results []result, use usage) error {
 	if part := float64(use.had) / float64(use.ran) / float64(runtime.GOMAXPROCS(0)); part < 0.8 {
 		fmt.Fprintf(w, "Other processes were busy: these had %.0f %% of the processors.\n", 100*part)
 	}
-	fmt.Fprint(w, `A read is one address looked up, checked and timed: less is better, but reads/s.
+	fmt.Fprint(w, `A read looks up and checks one address. Lower is better, except for reads/s.
 Next: "make bench" for the cost of each read, "make demo-fleet" for three hosts.
 `)
 	if all.Wrong > 0 {

@@ -45,7 +45,7 @@ RWMutex, in place          600    20.0 s    20.0 s        0 B    0.00    999 MB
 RWMutex, two tables     1000 G    1.00 s    1.00 s     999 kB  100.00   64.0 GB
 
 6,000,080,461,828 answers checked, each of one version. 361 of 480 replacements.
-A read is one address looked up, checked and timed: less is better, but reads/s.
+A read looks up and checks one address. Lower is better, except for reads/s.
 Next: "make bench" for the cost of each read, "make demo-fleet" for three hosts.
 `
 	var out strings.Builder
