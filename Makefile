@@ -3,6 +3,9 @@
 
 GO ?= go
 
+# The newest Go, beside the oldest one that go.mod allows: both are supported.
+OTHER_GO := go1.27.0
+
 GOLANGCILINT_VERSION := v2.15.0
 
 # The tool lives in a folder named after its version, so that a new version here
@@ -33,6 +36,9 @@ REPEATFLAGS ?=
 # tests of faults: long, and in need of a disk and a processor that are not busy.
 # make nightly runs them whole.
 BRIEF ?=
+
+# The modules besides the root whose tests make other-go runs.
+OTHER_MODULES ?=
 
 .PHONY: help
 help: ## list the targets
@@ -126,6 +132,16 @@ modules: ## the tests of every module but the root
 .PHONY: verify
 verify: ## state machine, linearizability, leaks: the tests of verify/
 	cd verify && $(GO) test -shuffle=on $(TESTFLAGS) ./...
+
+.PHONY: other-go
+other-go: ## the tests of the root module with OTHER_GO, the newest Go
+	@[ "$$(GOTOOLCHAIN=$(OTHER_GO) $(GO) env GOVERSION)" = $(OTHER_GO) ] || { \
+		echo "missing: $(OTHER_GO), which $(GO) gets from the module proxy" >&2; exit 1; }
+	GOTOOLCHAIN=$(OTHER_GO) $(GO) test -shuffle=on $(REPEATFLAGS) $(TESTFLAGS) ./...
+	@set -e; for module in $(OTHER_MODULES); do \
+		echo "$(OTHER_GO) test -short $$module/..."; \
+		(cd $$module && GOTOOLCHAIN=$(OTHER_GO) POOLSWAP_DEEP= $(GO) test -short -shuffle=on $(TESTFLAGS) ./...); \
+	done
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZTIME each (10s)
@@ -223,9 +239,12 @@ CI += test
 # race: data races
 CI += purego+race
 # debug: typedpool's checks for misuse, which only this build has
-# cross: 64-bit words out of alignment on 32 bits; pinning without assembly
 # platforms: files that do not compile on a system without a test machine here
-CI += debug+cross+platforms
+CI += debug+platforms
+# cross: 64-bit words out of alignment on 32 bits; pinning without assembly
+# other-go: what the newest Go does otherwise: where its runtime keeps the number
+# of the P, which code its compiler makes of a read, when it collects
+CI += cross+other-go
 # modules: sequences and histories that no model has, goroutines left behind; the
 # benchmark and the examples
 CI += modules
@@ -254,12 +273,13 @@ ci: tools ## all checks, at sizes of about 20 minutes on 2 cores
 # take more than two minutes each: a change of the protocol needs them, by make
 # model-deep. It goes on after a stage that failed, so that one night tells all,
 # and fails in the end. Sizes can be given: make nightly FUZZTIME=10m
-NIGHTLY := purego race cross platforms modules fuzz builds soak+model-deep
+NIGHTLY := purego race cross platforms modules other-go fuzz builds soak+model-deep
 
 .PHONY: nightly
 nightly: export POOLSWAP_STRESS = 10s
 nightly: export POOLSWAP_DEEP = 5s
 nightly: export FUZZTIME = 20s
+nightly: export OTHER_MODULES = $(filter-out .,$(MODULES))
 nightly: export DEEP = depth-3 migrating cpus-3 sweepers portable portable-readers-3 counted
 nightly: export PAIRS = 500000000
 nightly: export UPDATES = 10000000

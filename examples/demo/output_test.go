@@ -63,8 +63,8 @@ Next: "make bench" for the cost of each read, "make demo-fleet" for three hosts.
 func TestBusyMachineShows(t *testing.T) {
 	procs := runtime.GOMAXPROCS(0)
 	for percent, want := range map[int]string{
-		50: "\nOther processes were busy: these had 50 % of the processors.\nA read is",
-		81: " replacements.\nA read is",
+		50: "\nOther processes were busy: these had 50 % of the processors.\nA read looks",
+		81: " replacements.\nA read looks",
 	} {
 		var out strings.Builder
 		had := time.Duration(procs*percent) * (time.Second / 100)
