@@ -222,6 +222,10 @@ TIMES ?= 1
 mutants: ## see that the tests find every fault planted in the code
 	POOLSWAP_STRESS= POOLSWAP_DEEP= POOLSWAP_NO_SKIP= $(GO) run ./internal/mutants $(if $(FIRST),-first) -times $(TIMES) -layers "$(LAYERS)"
 
+.PHONY: rehearse
+rehearse: ## the release in a clone: tag, get and build every released module
+	@GO="$(GO)" scripts/rehearse
+
 ## Everything
 
 # The stages, each with what it alone catches, in the order in which a mistake
@@ -273,7 +277,7 @@ ci: tools ## all checks, at sizes of about 20 minutes on 2 cores
 # take more than two minutes each: a change of the protocol needs them, by make
 # model-deep. It goes on after a stage that failed, so that one night tells all,
 # and fails in the end. Sizes can be given: make nightly FUZZTIME=10m
-NIGHTLY := purego race cross platforms modules other-go fuzz builds soak+model-deep
+NIGHTLY := purego race cross platforms modules other-go fuzz builds soak+model-deep rehearse
 
 .PHONY: nightly
 nightly: export POOLSWAP_STRESS = 10s
