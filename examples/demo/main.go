@@ -31,6 +31,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -52,9 +53,13 @@ func run(ways []way, arguments []string, stdin io.Reader, stdout, stderr io.Writ
 	if len(arguments) == 4 && arguments[0] == turnArgument {
 		return report(stderr, serveTurn(ways, arguments[1:], stdin, stdout))
 	}
+	given, err := parse(arguments, stdout)
+	if err != nil || given == nil {
+		return report(stderr, err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	status := report(stderr, compare(ctx, ways, arguments, stdout, stderr))
+	status := report(stderr, compare(ctx, ways, given, stdout, stderr))
 	if ctx.Err() != nil {
 		fmt.Fprintln(stderr, "demo: interrupted")
 		return interrupted
@@ -81,45 +86,59 @@ func report(stderr io.Writer, err error) int {
 	return failed
 }
 
-// rounds is how many turns each way has.
-const rounds = 3
+// input is what the command line asks for: a time in all, and encoded rows.
+type input struct {
+	total   time.Duration
+	encoded []byte
+}
 
-// compare gives each way its turns and prints the table.
-func compare(ctx context.Context, ways []way, arguments []string, stdout, stderr io.Writer) error {
+// parse returns the input, or nil if the arguments ask for help, which it prints.
+func parse(arguments []string, stdout io.Writer) (*input, error) {
 	flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 	flags.SetOutput(io.Discard) // the error says it
 	total := flags.Duration("for", 24*time.Second, "measure for this `time` in all")
 	path := flags.String("table", "", "read address ranges from this `file` of lines start,end,number,name; else make up 500,000")
 	switch err := flags.Parse(arguments); {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintln(stdout, "demo compares ways to replace a table under its readers.")
-		flags.SetOutput(stdout)
+		var help strings.Builder
+		flags.SetOutput(&help)
 		flags.PrintDefaults()
-		return nil
+		_, err := fmt.Fprintf(stdout, "demo compares ways to replace a table under its readers.\n%s", &help)
+		return nil, err
 	case err != nil:
-		return misuse{fmt.Errorf("%w; -h lists the flags", err)}
+		return nil, misuse{fmt.Errorf("%w; -h lists the flags", err)}
 	case flags.NArg() > 0:
-		return misuse{fmt.Errorf("unexpected argument %q; -h lists the flags", flags.Arg(0))}
-	case *total <= 0:
-		return misuse{fmt.Errorf("-for %v: the time must be positive", *total)}
+		return nil, misuse{fmt.Errorf("unexpected argument %q; -h lists the flags", flags.Arg(0))}
+	case *total <= 0 || *total > 24*time.Hour:
+		return nil, misuse{fmt.Errorf("-for %v: the time must be positive, and a day at most", *total)}
 	}
 	encoded := madeUp(madeUpRanges)
 	if *path != "" {
 		var err error
 		if encoded, err = readFile(*path); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	printHead(stdout, len(encoded)/encodedRow, *total/time.Duration(len(ways)))
+	return &input{*total, encoded}, nil
+}
+
+// rounds is how many turns each way has.
+const rounds = 3
+
+// compare gives each way its turns and prints the table.
+func compare(ctx context.Context, ways []way, given *input, stdout, stderr io.Writer) error {
+	if err := printHead(stdout, len(given.encoded)/encodedRow, given.total/time.Duration(len(ways))); err != nil {
+		return err
+	}
 	turns := rounds * len(ways)
-	each := max(*total/time.Duration(turns), 1)
+	each := max(given.total/time.Duration(turns), 1)
 	line := newProgress(stderr, turns, each)
 	results := make([]result, len(ways))
 	var use usage
 	for i := range turns {
 		way, sum := ways[i%len(ways)], &results[i%len(ways)]
 		line.begin(way.name)
-		r, err := takeTurn(ctx, way.name, each, encoded, stderr, &use)
+		r, err := takeTurn(ctx, way.name, each, given.encoded, stderr, &use)
 		line.end()
 		if err != nil {
 			return err

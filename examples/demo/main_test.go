@@ -1,10 +1,13 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,7 +21,7 @@ var begun = way{"begun", func() shared {
 // TestMain makes the test binary the process of a turn, as the command is, and the
 // command with a single way. These ways include faulty ones.
 func TestMain(m *testing.M) {
-	all := append(append([]way{begun}, ways...), torn()...)
+	all := slices.Concat([]way{begun}, ways, torn(), faulty)
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == turnArgument:
 		os.Exit(run(all, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
@@ -49,6 +52,37 @@ func torn() (faulty []way) {
 		faulty = append(faulty, way{"torn " + w.name, func() shared { return halfFilled{w.make()} }})
 	}
 	return faulty
+}
+
+// stale keeps its fourth table.
+type stale struct {
+	shared
+	made int
+}
+
+func (s *stale) replace(fill func(*table) error) error {
+	if s.made++; s.made > 4 {
+		return fill(new(table))
+	}
+	return s.shared.replace(fill)
+}
+
+// firstWrong is wrong until the measurement begins, which is after a collection.
+type firstWrong struct{ shared }
+
+func (s firstWrong) read(q question) bool {
+	var stats debug.GCStats
+	debug.ReadGCStats(&stats)
+	return s.shared.read(q) && stats.NumGC > 0
+}
+
+// faulty are ways with other faults.
+var faulty = []way{
+	{"stale", func() shared { return &stale{shared: new(pointed)} }},
+	{"wrong at first", func() shared {
+		debug.SetGCPercent(-1) // but for the collection after the warm-up
+		return firstWrong{new(locked)}
+	}},
 }
 
 // runFor runs the command for a short time and a small table.
@@ -83,7 +117,7 @@ func TestEachWayAnswersRight(t *testing.T) {
 }
 
 func TestMixedAnswersFail(t *testing.T) {
-	for _, w := range torn() {
+	for _, w := range append(torn(), faulty...) {
 		t.Run(w.name, func(t *testing.T) {
 			status, stdout, stderr := runFor(t, []way{w})
 			want := regexp.MustCompile(`^demo: answers of more than one version, or of another range: ([1-9][0-9,]*) of ` + w.name + "\n$")
@@ -95,6 +129,23 @@ func TestMixedAnswersFail(t *testing.T) {
 				t.Errorf("%q is not in\n%s", line, stdout)
 			}
 		})
+	}
+}
+
+// unwritable fails like a full disk.
+type unwritable struct{}
+
+func (unwritable) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestOutputThatFailsIsAnError(t *testing.T) {
+	for _, arguments := range [][]string{{"-h"}, {"-for", "40ms"}} {
+		var stderr strings.Builder
+		if status := run(ways, arguments, nil, unwritable{}, &stderr); status != failed || stderr.String() != "demo: no space left\n" {
+			t.Errorf("%q: status %d, %q", arguments, status, &stderr)
+		}
+	}
+	if err := printTable(unwritable{}, ways[:1], []result{resultOf(2, 1, 1)}, usage{}); err == nil {
+		t.Error("a table that is not written is no error")
 	}
 }
 
@@ -112,8 +163,9 @@ func TestBadCommandLinesAreRefused(t *testing.T) {
 		status    int
 		want      string
 	}{
-		{[]string{"-for", "0"}, misused, "demo: -for 0s: the time must be positive\n"},
-		{[]string{"-for", "-1s"}, misused, "demo: -for -1s: the time must be positive\n"},
+		{[]string{"-for", "0"}, misused, "demo: -for 0s: the time must be positive, and a day at most\n"},
+		{[]string{"-for", "-1s"}, misused, "demo: -for -1s: the time must be positive, and a day at most\n"},
+		{[]string{"-for", "25h"}, misused, "demo: -for 25h0m0s: the time must be positive, and a day at most\n"},
 		{[]string{"-for", "long"}, misused, "demo: invalid value \"long\" for flag -for: parse error; -h lists the flags\n"},
 		{[]string{"-none"}, misused, "demo: flag provided but not defined: -none; -h lists the flags\n"},
 		{[]string{"table.csv"}, misused, "demo: unexpected argument \"table.csv\"; -h lists the flags\n"},

@@ -43,7 +43,8 @@ type measurement struct {
 	shared    shared
 	encoded   []byte
 	questions []question
-	version   uint32
+	version   uint32        // the last that was made
+	replaced  atomic.Uint32 // the last whose replacement has returned
 }
 
 // measure measures a way to share the table, after a warm-up.
@@ -58,11 +59,13 @@ func measure(w way, encoded []byte, d time.Duration) (result, error) {
 			return result{}, err
 		}
 	}
-	if _, err := m.run(warmUp(d)); err != nil {
+	warm, err := m.run(warmUp(d))
+	if err != nil {
 		return result{}, err
 	}
 	runtime.GC() // so that each way begins with the garbage of none
 	r, err := m.run(d)
+	r.Wrong += warm.Wrong
 	r.PeakMemory = peakMemory()
 	return r, err
 }
@@ -71,7 +74,11 @@ func warmUp(d time.Duration) time.Duration { return d / 5 }
 
 func (m *measurement) replace() error {
 	m.version++
-	return m.shared.replace(func(t *table) error { return t.fill(m.encoded, m.version) })
+	if err := m.shared.replace(func(t *table) error { return t.fill(m.encoded, m.version) }); err != nil {
+		return err
+	}
+	m.replaced.Store(m.version)
+	return nil
 }
 
 // run replaces the table every period and reads it on all processors, for a time
@@ -87,7 +94,7 @@ func (m *measurement) run(d time.Duration) (result, error) {
 	runtime.ReadMemStats(&before)
 	start := time.Now()
 	for _, r := range readers {
-		reading.Go(func() { r.read(m.shared, m.questions, &stop, start) })
+		reading.Go(func() { r.read(m, &stop, start) })
 	}
 	made, err := m.write(start, d)
 	stop.Store(true)
@@ -129,11 +136,14 @@ type reader struct {
 // After some reads it yields, outside the times, like a handler that is done.
 // Without that the scheduler would stop it in the middle of a read, for up to
 // 10 ms whatever the way, when the writer needs the processor.
-func (r *reader) read(s shared, list []question, stop *atomic.Bool, start time.Time) {
+func (r *reader) read(m *measurement, stop *atomic.Bool, start time.Time) {
 	for !stop.Load() {
+		atLeast := m.replaced.Load()
 		before := time.Since(start)
 		for range readsInARow {
-			if !s.read(list[r.next%len(list)]) {
+			q := m.questions[r.next%len(m.questions)]
+			q.atLeast = atLeast
+			if !m.shared.read(q) {
 				r.wrong++
 			}
 			r.next++

@@ -13,20 +13,22 @@ import (
 // lineWidth is how wide a line may be.
 const lineWidth = 80
 
-func printHead(w io.Writer, ranges int, each time.Duration) {
-	fmt.Fprintf(w, "%s ranges, replaced %d times a second; %d readers, %s each way\n%s\n",
+func printHead(w io.Writer, ranges int, each time.Duration) error {
+	_, err := fmt.Fprintf(w, "%s ranges, replaced %d times a second; %d readers, %s each way\n%s\n",
 		grouped(uint64(ranges)), time.Second/period, runtime.GOMAXPROCS(0), each.Round(time.Millisecond), machine(cpu()))
+	return err
 }
 
 // printTable prints a row for each way, and whether the answers were right. It
 // returns an error if not.
-func printTable(w io.Writer, ways []way, results []result, use usage) error {
+func printTable(out io.Writer, ways []way, results []result, use usage) error {
+	w := new(strings.Builder)
 	fmt.Fprint(w, `
                                  99.99 %   slowest   each replacement      peak
                        reads/s  of reads      read  allocates     GCs    memory
 `)
 	var all result
-	var whose []string
+	var whose, behind []string
 	for i, r := range results {
 		replacements := max(float64(r.Replacements), 1)
 		fmt.Fprintf(w, "%-20s  %8s  %8s  %8s  %9s  %6.2f  %8s\n", ways[i].name,
@@ -37,22 +39,27 @@ func printTable(w io.Writer, ways []way, results []result, use usage) error {
 		if r.Wrong > 0 {
 			whose = append(whose, fmt.Sprintf("%s of %s", grouped(r.Wrong), ways[i].name))
 		}
+		if r.Replacements < r.Due {
+			behind = append(behind, fmt.Sprintf("%s: only %d of %d replacements.\n", ways[i].name, r.Replacements, r.Due))
+		}
 	}
 	verdict := "each of one version"
 	if all.Wrong > 0 {
 		verdict = grouped(all.Wrong) + " were wrong"
 	}
 	fmt.Fprintf(w, "\n%s answers checked, %s. %d of %d replacements.\n", grouped(all.Reads.Total), verdict, all.Replacements, all.Due)
-	if part := float64(use.had) / float64(use.ran) / float64(runtime.GOMAXPROCS(0)); part < 0.8 {
-		fmt.Fprintf(w, "Other processes were busy: these had %.0f %% of the processors.\n", 100*part)
+	fmt.Fprint(w, strings.Join(behind, ""))
+	if part := float64(use.had) / float64(use.ran) / float64(min(runtime.GOMAXPROCS(0), runtime.NumCPU())); part < 0.8 {
+		fmt.Fprintf(w, "The demo had %.0f %% of the processors: is the machine busy?\n", 100*part)
 	}
 	fmt.Fprint(w, `A read looks up and checks one address. Lower is better, except for reads/s.
 Next: "make bench" for the cost of each read, "make demo-fleet" for three hosts.
 `)
+	_, err := io.WriteString(out, w.String())
 	if all.Wrong > 0 {
 		return fmt.Errorf("answers of more than one version, or of another range: %s", strings.Join(whose, "; "))
 	}
-	return nil
+	return err
 }
 
 // machine describes where the program runs, in one line.

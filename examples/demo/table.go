@@ -48,11 +48,13 @@ func (t *table) fill(encoded []byte, version uint32) error {
 	return nil
 }
 
-// question is an address with the number that belongs to it.
-type question struct{ address, number uint32 }
+// question is an address with the number that belongs to it, and the oldest version
+// that may answer.
+type question struct{ address, number, atLeast uint32 }
 
 // answers looks the address up and reports whether the answer is right: the number
-// is, and the row found, the first and the last row are of one version.
+// is, and the row found, the first and the last row are of one version, which is not
+// too old.
 func (t *table) answers(q question) bool {
 	version := t.rows[0].version
 	next := sort.Search(len(t.rows), func(i int) bool { return t.rows[i].first > q.address })
@@ -60,7 +62,7 @@ func (t *table) answers(q question) bool {
 		return false
 	}
 	found := t.rows[next-1]
-	return found.last >= q.address && found.number == q.number &&
+	return found.last >= q.address && found.number == q.number && version >= q.atLeast &&
 		found.version == version && t.rows[len(t.rows)-1].version == version
 }
 
@@ -75,7 +77,7 @@ func questions(encoded []byte, n int) ([]question, error) {
 	list := make([]question, 0, n)
 	for range n {
 		r := t.rows[random.IntN(len(t.rows))]
-		list = append(list, question{r.first + uint32(random.Uint64N(uint64(r.last-r.first)+1)), r.number})
+		list = append(list, question{address: r.first + uint32(random.Uint64N(uint64(r.last-r.first)+1)), number: r.number})
 	}
 	return list, nil
 }

@@ -35,10 +35,10 @@ func TestAnswersAreThoseOfEachRow(t *testing.T) {
 	}
 	for _, address := range append(addresses, 0, 1<<32-1) {
 		number, ok := numberOf(address)
-		if made.answers(question{address, number}) != ok {
+		if made.answers(question{address, number, 0}) != ok {
 			t.Errorf("%d is in a range: %v, want %v", address, !ok, ok)
 		}
-		if made.answers(question{address, number + 1}) {
+		if made.answers(question{address, number + 1, 0}) {
 			t.Errorf("%d has the number %d as well as %d", address, number+1, number)
 		}
 	}
@@ -52,9 +52,12 @@ func TestAnswersShowMixedVersions(t *testing.T) {
 		}
 		t.Run(name, func(t *testing.T) {
 			made := filled(t, madeUp(n), 7)
-			q := question{made.rows[2].first, made.rows[2].number}
+			q := question{made.rows[2].first, made.rows[2].number, 7}
 			if !made.answers(q) {
 				t.Fatal("the answer of one version is wrong")
+			}
+			if later := (question{q.address, q.number, 8}); made.answers(later) {
+				t.Error("the answer of an earlier version is right")
 			}
 			made.rows[i].version = 8
 			if made.answers(q) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -20,6 +21,9 @@ import (
 // standard input, and writes its result to standard output.
 const turnArgument = "turn"
 
+// patience is how much longer than its measurement a turn may take.
+const patience = 30 * time.Second
+
 // usage is how long processes ran, and the processor time that they had.
 type usage struct{ ran, had time.Duration }
 
@@ -30,7 +34,9 @@ func takeTurn(ctx context.Context, name string, d time.Duration, encoded []byte,
 	if err != nil {
 		return r, err
 	}
-	process := exec.CommandContext(ctx, program, turnArgument, name, d.String(), strconv.Itoa(len(encoded)))
+	turn, cancel := context.WithTimeout(ctx, d+warmUp(d)+patience)
+	defer cancel()
+	process := exec.CommandContext(turn, program, turnArgument, name, d.String(), strconv.Itoa(len(encoded)))
 	process.Stderr = stderr
 	input, err := process.StdinPipe()
 	if err != nil {
@@ -52,7 +58,11 @@ func takeTurn(ctx context.Context, name string, d time.Duration, encoded []byte,
 	if ctx.Err() != nil {
 		return r, ctx.Err()
 	}
-	if err := cmp.Or(waitErr, writeErr, readErr); err != nil {
+	err = cmp.Or(turn.Err(), waitErr, writeErr, readErr)
+	if err == nil && (r.Reads.Total == 0 || r.Took <= 0) {
+		err = errors.New("no answer in that time")
+	}
+	if err != nil {
 		return r, fmt.Errorf("the process that measures %s: %w", name, err)
 	}
 	use.ran += time.Since(start)
