@@ -23,6 +23,7 @@ var (
 	comment    = regexp.MustCompile(`(?s)<!--.*?-->`)
 
 	inlineLink     = regexp.MustCompile(`\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)`)
+	imageSource    = regexp.MustCompile(`<(?:img|source)\b[^>]*\s(?:src|srcset)="([^"]+)"`)
 	definition     = regexp.MustCompile(`(?m)^ {0,3}\[([^]\n]+)\]:\s*(\S+)`)
 	referenceLink  = regexp.MustCompile(`\[([^]]+)\]\[([^]]*)\]`)
 	heading        = regexp.MustCompile(`(?m)^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*$`)
@@ -108,7 +109,7 @@ func targetsIn(page string) (targets, undefined []string) {
 	page = comment.ReplaceAllString(page, "")
 	page = fencedCode.ReplaceAllString(page, "")
 	page = inlineCode.ReplaceAllString(page, "")
-	for _, match := range inlineLink.FindAllStringSubmatch(page, -1) {
+	for _, match := range slices.Concat(inlineLink.FindAllStringSubmatch(page, -1), imageSource.FindAllStringSubmatch(page, -1)) {
 		targets = append(targets, match[1])
 	}
 	defined := map[string]bool{}
@@ -211,6 +212,9 @@ func TestEveryBrokenLinkIsSeen(t *testing.T) {
 		{"[a](#own)", ""},
 		{"[a](#other)", "#other: no such heading"},
 		{"![a](docs/none.png)", "docs/none.png: no such file"},
+		{"<picture>\n<source media=\"m\" srcset=\"docs/none.svg\">\n</picture>", "docs/none.svg: no such file"},
+		{"<img alt=\"a\" src=\"docs/none.svg\">", "docs/none.svg: no such file"},
+		{"<img alt=\"a\"\nsrc=\"docs/other.md\">", ""},
 		{"[a](../outside.md)", "../outside.md: outside of the repository"},
 		{"[a](https://example.org/none#none)", ""},
 		{"[a](https://" + module + "/tree/main/docs/other.md#twice)", ""},

@@ -54,7 +54,8 @@ var ways = [3][2]string{{"PoolSwap", "poolswap"}, {"RWMutex", "RWMutex"}, {"RWMu
 func draw(run *results.Run, t theme) ([]byte, error) {
 	normal := text.Style{Color: t.text, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize}, Handler: plot.DefaultTextHandler}
 	p := plot.New()
-	p.BackgroundColor = color.Transparent
+	p.BackgroundColor = nil // the page has one
+	p.Add(&plotter.Grid{Horizontal: vgdraw.LineStyle{Color: t.grid, Width: 0.75}})
 	labels := plotter.Labels{Offset: vg.Point{X: textSize / 2}}
 	for i, way := range ways {
 		still, err := curve(run, way[0], "none")
@@ -87,7 +88,7 @@ func draw(run *results.Run, t theme) ([]byte, error) {
 	}
 	spread(labels.XYs, p.Y.Max/6)
 	p.Add(&labels)
-	axes(p, t, normal)
+	axes(p, normal)
 	p.X.Label.Text = fmt.Sprintf("goroutines that read, on %d cores", run.Machine.Cores)
 
 	loads, err := curve(run, "Reader.Load", "none")
@@ -112,8 +113,8 @@ func draw(run *results.Run, t theme) ([]byte, error) {
 		{title, height - lineHeight, "Reads grow with the cores, and fall under an RWMutex"},
 		{normal, height - 2.2*lineHeight, "Million reads a second, of an object that all goroutines share"},
 		{normal, height - 3.2*lineHeight, "Dashed: while a writer replaces it 1,000 times a second"},
-		{normal, 2.3 * lineHeight, fmt.Sprintf("Off this scale: Reader.Load, %.1f billion; atomic.Pointer, %.1f billion,", loads[len(loads)-1].Y/1000, pointer[len(pointer)-1].Y/1000)},
-		{normal, 1.3 * lineHeight, "whose memory cannot be reused: no writer knows the last reader"},
+		{normal, 2.3 * lineHeight, fmt.Sprintf("Off this scale: poolswap's Reader.Load, %.1f billion; atomic.Pointer, %.1f billion,", loads[len(loads)-1].Y/1000, pointer[len(pointer)-1].Y/1000)},
+		{normal, 1.3 * lineHeight, "whose memory cannot be reused: no writer knows when the last reader is done"},
 		{normal, 0.3 * lineHeight, fmt.Sprintf("%s, %d cores, %s/%s, %s", m.Name(), m.Cores, m.OS, m.Arch, m.Go)},
 	} {
 		c.FillText(line.style, vg.Point{Y: line.y}, line.text)
@@ -126,8 +127,8 @@ func draw(run *results.Run, t theme) ([]byte, error) {
 	return bytes.ReplaceAll(out.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Arial,Helvetica,Liberation Sans,sans-serif;")), nil
 }
 
-// axes styles the axes: numbers, and a line for each value that has one.
-func axes(p *plot.Plot, t theme, style text.Style) {
+// axes styles the axes: numbers alone.
+func axes(p *plot.Plot, style text.Style) {
 	for _, axis := range []*plot.Axis{&p.X, &p.Y} {
 		axis.LineStyle.Width, axis.Tick.LineStyle.Width, axis.Tick.Length = 0, 0, 0
 		for _, s := range []*text.Style{&axis.Tick.Label, &axis.Label.TextStyle} {
@@ -139,7 +140,7 @@ func axes(p *plot.Plot, t theme, style text.Style) {
 		counts = append(counts, plot.Tick{Value: x, Label: fmt.Sprint(1 << int(x))})
 	}
 	step := math.Pow(10, math.Floor(math.Log10(p.Y.Max)))
-	for p.Y.Max/step < 3 {
+	for p.Y.Max/step < 2 {
 		step /= 2
 	}
 	p.Y.Min, p.Y.Max = 0, step*math.Ceil(p.Y.Max/step)
@@ -147,7 +148,6 @@ func axes(p *plot.Plot, t theme, style text.Style) {
 		values = append(values, plot.Tick{Value: y, Label: fmt.Sprint(y)})
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = counts, values
-	p.Add(&plotter.Grid{Horizontal: vgdraw.LineStyle{Color: t.grid, Width: 0.75}})
 }
 
 // spread moves points up until they lie that far apart.

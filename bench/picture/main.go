@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"github.com/poolswap/poolswap/bench/internal/results"
 )
@@ -37,21 +38,24 @@ func run(from, to string) error {
 // drawAll returns the pictures of the run in that folder, by the names of their
 // files.
 func drawAll(from string) (map[string][]byte, error) {
-	file := from + "/" + results.File
-	raw, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = raw.Close() }()
-	measured, err := results.ReadText(raw, file)
+	measured, err := readKept(from)
 	if err != nil {
 		return nil, err
 	}
 	drawn := make(map[string][]byte)
 	for _, t := range []theme{light, dark} {
 		if drawn["reads-"+t.name+".svg"], err = draw(measured, t); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w", from, err)
 		}
 	}
 	return drawn, nil
+}
+
+func readKept(folder string) (*results.Run, error) {
+	raw, err := os.Open(filepath.Join(folder, results.File))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = raw.Close() }()
+	return results.ReadText(raw, raw.Name())
 }

@@ -34,3 +34,19 @@ func TestDrawRefusesARunWithoutOtherCounts(t *testing.T) {
 		t.Errorf("it returns %v", err)
 	}
 }
+
+func TestTitleSaysWhatWasMeasured(t *testing.T) {
+	run, err := readKept("../" + kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rival, grows := range map[string]bool{"PoolSwap": true, "RWMutex": false, "RWMutexRef": false} {
+		points, err := curve(run, rival, "none")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if first, last := points[0].Y, points[len(points)-1].Y; last > first != grows {
+			t.Errorf("%s: %.0f million reads a second become %.0f", rival, first, last)
+		}
+	}
+}
