@@ -86,7 +86,7 @@ func draw(run *results.Run, t theme) ([]byte, error) {
 		labels.Labels = append(labels.Labels, fmt.Sprintf("%s\n%.0f → %.0f", way[1], first.Y, last.Y))
 		labels.TextStyle = append(labels.TextStyle, style)
 	}
-	spread(labels.XYs, p.Y.Max/6)
+	spread(labels.XYs, p.Y.Max/5)
 	p.Add(&labels)
 	axes(p, normal)
 	p.X.Label.Text = fmt.Sprintf("goroutines that read, on %d cores", run.Machine.Cores)
