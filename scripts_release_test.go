@@ -47,7 +47,7 @@ func TestScriptReleaseRequiresTheLastTags(t *testing.T) {
 	run(0, "git", "init", "-q")
 	write(".git/go", withoutTidy)
 	write("scripts/release", textOf(t, "scripts/release"))
-	write("CHANGELOG.md", "## [fleet/fleetd/v0.1.0]\n")
+	write("CHANGELOG.md", "## [fleet/fleetd/v0.1.0] - 2006-01-02\n\n## [fleet/fleetd/v0.2.0] - unreleased\n")
 	write("fleet/fleetd/go.mod", module+replaces)
 	commit := func() {
 		t.Helper()
@@ -63,6 +63,7 @@ func TestScriptReleaseRequiresTheLastTags(t *testing.T) {
 	run(0, "scripts/release", "require", "fleet/fleetd")
 	commit()
 	run(0, "scripts/release", "check", "fleet/fleetd", "v0.1.0")
+	run(1, "scripts/release", "check", "fleet/fleetd", "v0.2.0") // has no date
 	tagged := strings.NewReplacer("poolswap v0.0.0", "poolswap v0.10.0", "fleet v0.0.0", "fleet v0.2.0").Replace(module)
 	if got := textOf(t, filepath.Join(dir, "fleet/fleetd/go.mod")); got != tagged {
 		t.Errorf("would be tagged:\n%s\nwant:\n%s", got, tagged)
