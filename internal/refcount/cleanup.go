@@ -109,8 +109,9 @@ type cleanup struct {
 
 // run settles the pool's stats, on a goroutine of the runtime, which runs the
 // cleanups of the whole process one after the other: a Report that blocks or calls
-// Goexit, as t.Fatal does, has a goroutine of its own. The object is unreachable, so no goroutine counts on it any more: the sums are final, and
-// no state changes. If references are outstanding they can never be given back:
+// Goexit, as t.Fatal does, has a goroutine of its own. The object is unreachable,
+// so no goroutine counts on it any more: the sums are final, and no state changes.
+// If references are outstanding they can never be given back:
 // the object was leaked. What the object owned is not discarded, because
 // Discard takes a pointer to it and it is gone.
 func (c cleanup) run() {

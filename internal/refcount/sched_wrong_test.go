@@ -13,7 +13,7 @@ import (
 )
 
 // This file takes misuse through interleavings. What is refused at some moment
-// must be refused at each, and cost nobody else an object. The harness has no part
+// must be refused at each, and cost no other call an object. The harness has no part
 // in this: its accounts are of programs that are right.
 
 // newMisused makes a pool whose reset marks an object as recycled.
