@@ -1,32 +1,33 @@
-// Command quickstart swaps a small routing table under a reader.
+// Command quickstart replaces a small deny list under a reader.
 package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/poolswap/poolswap"
 )
 
-// Routes is the object that is swapped: a Ref, and memory worth keeping.
-type Routes struct {
+// DenyList is the object that readers share. Its Ref counts them.
+type DenyList struct {
 	poolswap.Ref
-	hosts []string
+	networks []netip.Prefix
 }
 
-// Server shows how to declare a container as a field: both type parameters.
-type Server struct {
-	routes *poolswap.Container[Routes, *Routes]
-}
+// Container is for fields and parameters.
+type Container = poolswap.Container[DenyList, *DenyList]
 
-// load is the writer: it fills another object and swaps it in.
-func (s *Server) load(ctx context.Context, hosts ...string) (version uint64, err error) {
-	return s.routes.Publish(ctx, func(next, _ *Routes) error {
-		if len(hosts) == 0 {
-			return errors.New("no hosts") // next goes back to the pool, the current object stays
+// load fills a spare object, next, and publishes it.
+func load(ctx context.Context, list *Container, networks ...string) (version uint64, err error) {
+	return list.Publish(ctx, func(next, current *DenyList) error {
+		for _, text := range networks {
+			network, err := netip.ParsePrefix(text)
+			if err != nil {
+				return err // next returns to the pool, and current stays
+			}
+			next.networks = append(next.networks, network)
 		}
-		next.hosts = append(next.hosts, hosts...)
 		return nil
 	})
 }
@@ -34,18 +35,20 @@ func (s *Server) load(ctx context.Context, hosts ...string) (version uint64, err
 func main() {
 	ctx := context.Background()
 	pool := poolswap.NewPool(
-		func() *Routes { return new(Routes) },
-		func(r *Routes) bool { r.hosts = r.hosts[:0]; return true }) // empty it, keep its memory
-	s := Server{routes: poolswap.NewEmptyContainer(pool)}
-	fmt.Println(s.load(ctx, "a.example")) // the first version
+		func() *DenyList { return new(DenyList) },
+		func(d *DenyList) bool { // before d is used again: empty it, and keep its memory
+			d.networks = d.networks[:0]
+			return true // false would discard d
+		})
+	list := poolswap.NewEmptyContainer(pool)
+	fmt.Println(load(ctx, list, "192.0.2.0/24")) // 1 <nil>
 
-	old := s.routes.Acquire() // a reader begins
-	fmt.Println(s.load(ctx, "b.example", "c.example"))
-	fmt.Println(s.load(ctx))
-	fmt.Println("a reader that began before:", old.hosts)
-	s.routes.Release(old) // the last reader is done: the old object returns to the pool
+	old := list.Acquire()                                         // a reader begins
+	fmt.Println(load(ctx, list, "198.51.100.0/24", "10.0.0.0/8")) // 2 <nil>
+	fmt.Println(load(ctx, list, "typo"))                          // 0 netip.ParsePrefix("typo"): no '/'
+	fmt.Println(old.networks)                                     // [192.0.2.0/24]
+	list.Release(old)                                             // the last reader: old returns to the pool
 
-	s.routes.WithAcquire(func(r *Routes) { fmt.Println("a reader that begins now:", r.hosts) })
-	fmt.Println("objects that readers still hold:", pool.Stats().Retired)
-	fmt.Println("closed:", pool.Close(ctx), pool.Stats().Live, "objects left") // Close waits for readers
+	list.WithAcquire(func(d *DenyList) { fmt.Println(d.networks) }) // [198.51.100.0/24 10.0.0.0/8]
+	fmt.Println(pool.Close(ctx), pool.Stats().Live)                 // <nil> 0: Close waited for readers
 }
