@@ -26,7 +26,7 @@
 // Each step that other goroutines can observe has a label, such as (A3). The
 // paragraph that begins with the label says what others can do between this
 // step and the next, and why that is sound. The model names its actions by the
-// same labels, and a test compares the two sets. docs/internals.md has what
+// same labels, and a test compares the two sets. docs/design.md has what
 // these paragraphs rely on: the machine model and the three arguments, called
 // Sums, Visible and Last check here.
 package refcount

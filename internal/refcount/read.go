@@ -11,7 +11,7 @@ import (
 // read_amd64.s takes the same steps under the same labels for the common case;
 // these methods handle every case and are the reference.
 //
-// In the words of docs/internals.md: Sums says that equal sums mean that no
+// In the words of docs/design.md: Sums says that equal sums mean that no
 // reference was outstanding at some moment between them; Visible says that a
 // validated reference is visible to every sum of a retired object; Last check
 // says that a check comes after the last event that makes the sums equal.
