@@ -20,12 +20,10 @@ import (
 
 	"github.com/poolswap/poolswap/bench/internal/gate"
 	"github.com/poolswap/poolswap/bench/internal/measure"
-	"github.com/poolswap/poolswap/bench/internal/projection"
 	"github.com/poolswap/poolswap/bench/internal/report"
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/session"
 	"github.com/poolswap/poolswap/bench/internal/suites"
-	"github.com/poolswap/poolswap/bench/internal/updateparts"
 )
 
 func main() {
@@ -86,17 +84,6 @@ func run(arguments []string, stdout io.Writer, stderr *os.File) int {
 			return 1
 		}
 		_, _ = fmt.Fprintf(stdout, "\nkept in %s\n", absolute(folder))
-	}
-	if table, err := projection.Table(measured); err == nil { // the run has what it needs
-		_, _ = fmt.Fprintf(stdout, "\nA publication of 10 MiB to larger fleets\n%s", table)
-	}
-	if table, err := updateparts.Table(measured); err == nil {
-		_, _ = fmt.Fprintf(stdout, "\nThe parts of an update\n\n%s", table)
-	}
-	if o.targets {
-		if err := report.WriteTargets(stdout, measured); err != nil {
-			return 1
-		}
 	}
 	_, _ = fmt.Fprintf(stdout, "\n%sreport: %s\n", report.Others(measured), absolute(written))
 	if o.gate != "" {

@@ -17,7 +17,6 @@ import (
 type options struct {
 	full      bool
 	list      bool
-	targets   bool
 	suites    []string
 	count     int
 	benchtime time.Duration
@@ -41,7 +40,6 @@ func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (op
 	flags.SetOutput(stderr)
 	flags.BoolVar(&o.full, "full", false, "take more and longer samples, as for the figures in the documentation")
 	flags.BoolVar(&o.list, "list", false, "list the suites and end")
-	flags.BoolVar(&o.targets, "targets", false, "say at the end which of the maintainers' targets the run has met")
 	flags.StringVar(&suites, "suite", "", "run only these `suites`, separated by commas")
 	flags.IntVar(&o.count, "count", 0, fmt.Sprintf("take that many `samples` of each rival in each case (default %d, with -full %d)", defaultCount, fullCount))
 	flags.DurationVar(&o.benchtime, "benchtime", 0, "let the clock of each timed sample run for that long (default: each suite knows)")

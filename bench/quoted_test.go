@@ -62,16 +62,3 @@ func recordedRuns(t *testing.T) map[string]*results.Run {
 	}
 	return runs
 }
-
-// The recorded fleet has each figure that its projection needs.
-func TestLargerFleetsFollowFromTheRecordedOne(t *testing.T) {
-	source := figures.Source{Suites: suites.All(), Runs: recordedRuns(t)}
-	table, err := source.Update("<!-- figures: bench/results/fleet projection --><!-- /figures -->")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if wrong := source.Check(table); len(wrong) > 0 {
-		t.Error(wrong)
-	}
-	t.Log(table)
-}

@@ -1,8 +1,6 @@
 package figures_test
 
 import (
-	"fmt"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -25,14 +23,6 @@ func source() *figures.Source {
 		run.Get("rivals", "threads=1/writer=none", "arc-swap").Add(1, map[string]float64{"ns/op": 2 * ns})
 		run.Get("rivals", "threads=2/writer=none", "PoolSwap").Add(1, map[string]float64{"ns/op": ns - 1})
 	}
-	for _, stripes := range []float64{3, 257} {
-		run.Get("update", "readers=none/procs="+strconv.Itoa(int(stripes)-1), "PoolSwap").Add(1, map[string]float64{"stripes": stripes, "ns/op": 500 + 3*stripes, "sum-ns": 2 * stripes, "turns-ns": 4 * stripes, "fence-ns": 400})
-	}
-	for second := range 7 {
-		unit := fmt.Sprintf("rss-%02ds-bytes", second)
-		run.Get("steady", "object=200MiB", "PoolSwap").Add(1, map[string]float64{unit: 100 << 20})
-		run.Get("steady", "object=200MiB", "AtomicPtr").Add(1, map[string]float64{unit: float64((second + 1) * 100 << 20)})
-	}
 	return &figures.Source{Suites: suites.All(), Runs: map[string]*results.Run{"bench/results": run}}
 }
 
@@ -44,8 +34,6 @@ func TestUpdateWritesWhatCheckAccepts(t *testing.T) {
 		{"a row for each unit", "<!-- figures: bench/results read unit=ns/op,core-ns/op rivals=PoolSwap -->\n<!-- /figures -->", "writer=none: time/op | 5 ns |\n| procs=1, goroutines=1, writer=none: per core | 2.50 ns |"},
 		{"two cases", "<!-- figures: bench/results read case=goroutines=1/,goroutines=2/ rivals=PoolSwap -->\n<!-- /figures -->", "| procs=1, goroutines=1, writer=none | 5 ns |\n| procs=1, goroutines=2, writer=none | 6 ns |"},
 		{"a row for each rival", "<!-- figures: bench/results rivals by-rival rivals=PoolSwap,arc-swap -->\n<!-- /figures -->", "| PoolSwap | this library, Acquire and Release | 3 ns | 2 ns | yes | yes | yes | no |\n| arc-swap | Rust, arc-swap 1.9.3, load | 6 ns | - | yes | yes | no | no |\n"},
-		{"a plot over time", "<!-- figures: bench/results steady over-time -->\n<!-- /figures -->", "| | 0 to 6 seconds, up to 700 MiB |\n|---|---|\n| PoolSwap | `▂▂▂▂` |\n| AtomicPtr | `▂▄▆█` |\n"},
-		{"the parts of an update", "<!-- figures: bench/results update-parts -->\n<!-- /figures -->", "| PoolSwap, readers=none | 500 ns | 3 ns | 2 ns | 4 ns | 400 ns | "},
 		{"the machine", "<!-- figures: bench/results machine --><!-- /figures -->", "a CPU, 2 cores, linux/amd64, go1.26; `go run`, 2026-01-02, other processes used 2 % of the CPU"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -84,7 +72,6 @@ func TestCheckRefuses(t *testing.T) {
 		{"an option that is not there", "<!-- figures: bench/results read units=x --><!-- /figures -->", "no option"},
 		{"a mark within a sentence", good + " takes <!-- figure: read -->5 s<!-- /figure -->", "has no other half"},
 		{"a case by rival that is not there", "<!-- figures: bench/results rivals by-rival case=none= --><!-- /figures -->", "hold no"},
-		{"a plot that the run does not have", "<!-- figures: bench/results read over-time --><!-- /figures -->", "no plot over time"},
 		{"a run that is not there", "<!-- figures: elsewhere --><!-- /figures -->", "must begin with"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -7,16 +7,14 @@ import (
 	"strings"
 
 	"github.com/poolswap/poolswap/bench/internal/measure"
-	"github.com/poolswap/poolswap/bench/internal/projection"
 	"github.com/poolswap/poolswap/bench/internal/report"
 	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/stats"
-	"github.com/poolswap/poolswap/bench/internal/updateparts"
 )
 
 // table returns the content of a block. Its mark names the folder of a run, and
-// then nothing for the most important figures, "machine", "projection" for what a
-// large fleet costs, "update-parts" for the parts of an update, or a suite with options.
+// then nothing for the most important figures, "machine", or a suite
+// with options.
 func (s *Source) table(what string) (string, error) {
 	words := strings.Fields(what)
 	if len(words) == 0 || s.Runs[words[0]] == nil {
@@ -29,12 +27,6 @@ func (s *Source) table(what string) (string, error) {
 	if words[0] == "machine" {
 		return machine(folder, run), nil
 	}
-	switch words[0] {
-	case "projection":
-		return projection.Table(run)
-	case "update-parts":
-		return updateparts.Table(run)
-	}
 	i := slices.IndexFunc(s.Suites, func(suite measure.Suite) bool { return suite.Name == words[0] })
 	if i < 0 {
 		return "", fmt.Errorf("there is no suite %q", words[0])
@@ -45,9 +37,6 @@ func (s *Source) table(what string) (string, error) {
 	}
 	if o.byRival {
 		return byRival(run, &s.Suites[i], o)
-	}
-	if o.overTime {
-		return overTime(run, &s.Suites[i], o)
 	}
 	return matrix(run, &s.Suites[i], o)
 }
@@ -84,8 +73,6 @@ type options struct {
 	rivals []string // nil: all of the first case
 	ratio  bool     // ratios to ours in place of values
 
-	overTime bool // a row for each rival, with its plot over time as characters
-
 	byRival bool // a row for each rival, with its promises, and a column for each case
 }
 
@@ -104,10 +91,8 @@ func parse(words []string, suite *measure.Suite) (options, error) {
 			o.ratio = true
 		case "by-rival":
 			o.byRival = true
-		case "over-time":
-			o.overTime = true
 		default:
-			return o, fmt.Errorf("%q is no option; there are unit=, case=, rivals=, ratio, by-rival and over-time", word)
+			return o, fmt.Errorf("%q is no option; there are unit=, case=, rivals=, ratio and by-rival", word)
 		}
 	}
 	return o, nil

@@ -64,9 +64,6 @@ func TestTablesAreAsRecorded(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := report.WriteTargets(&out, run); err != nil {
-		t.Fatal(err)
-	}
 	golden(t, "tables.txt", out.Bytes())
 }
 
@@ -162,9 +159,6 @@ func TestPlotsShowSeriesAndLines(t *testing.T) {
 		memory[fmt.Sprintf("rss-%02ds-bytes", second)] = float64((second + 1) * 50 << 20)
 	}
 	run.Get("steady", "object=200MiB", "PoolSwap").Add(1, memory)
-	for _, stripes := range []float64{3, 5, 9} {
-		run.Get("update", fmt.Sprintf("readers=none/procs=%v", stripes-1), "PoolSwap").Add(1, map[string]float64{"stripes": stripes, "ns/op": 100 * stripes})
-	}
 	var page bytes.Buffer
 	if err := report.WriteHTML(&page, suites.All(), run); err != nil {
 		t.Fatal(err)
@@ -175,7 +169,6 @@ func TestPlotsShowSeriesAndLines(t *testing.T) {
 		label, end   string
 	}{
 		{"Memory of the process (RSS) over time", 10, 1, ">500 MiB</text>", "PoolSwap, 9: 500 MiB"},
-		{"Time of an update by stripes, and the line through it, readers: none", 2, 3, ">800 ns</text>", "PoolSwap, 9: 900 ns"},
 	} {
 		drawing := regexp.MustCompile(`(?s)<svg[^>]*aria-label="` + regexp.QuoteMeta(c.title) + `".*?</svg>`).FindString(page.String())
 		line := regexp.MustCompile(`<path d="([^"]*)" class="line s0"/>`).FindStringSubmatch(drawing)

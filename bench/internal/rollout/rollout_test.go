@@ -141,24 +141,6 @@ func TestFiguresAddUp(t *testing.T) {
 	}
 }
 
-func TestAPlanNamesTheIDsOfACanaryTwice(t *testing.T) {
-	few, err := Sizes(10)
-	if err != nil {
-		t.Fatal(err)
-	}
-	many, err := Sizes(110)
-	if err != nil {
-		t.Fatal(err)
-	}
-	id := float64(len(`"` + canaryIDs(1)[0] + `",`))
-	if got := many.Values["plan-bytes"] - few.Values["plan-bytes"]; got < 2*100*id-20 || got > 2*100*id+20 {
-		t.Errorf("100 ids more make the plan %v bytes longer, want about %v", got, 2*100*id)
-	}
-	if got := many.Values["history-bytes"] - few.Values["history-bytes"]; got < 100*id-20 || got > 100*id+20 {
-		t.Errorf("100 ids more make the entry %v bytes longer, want about %v", got, 100*id)
-	}
-}
-
 func TestReplicasEndWithTheirTeam(t *testing.T) {
 	m := rolloutTeam(t, 1)
 	pid := m.command.Process.Pid

@@ -116,22 +116,18 @@ func fleetMemory() measure.Suite {
 	return s
 }
 
-// fleetIdle is what a fleet costs between publications, and how long what it
-// exchanges is.
+// fleetIdle is what a fleet costs between publications.
 func fleetIdle() measure.Suite {
 	const replicas = 64
 	s := measure.Suite{
 		Name:  "fleetidle",
-		Title: "Idle replicas, and the sizes of plans and reports",
+		Title: "Idle replicas",
 		About: "By replica and minute, what 64 replicas and their fleetd (JetStream) exchange that have nothing to do, with the default Options.Every: heartbeats of the watcher, " +
-			"a question for the plan, and a report. A plan names the ids of its canary, of 24 bytes each; so do its last change and the history.",
+			"a question for the plan, and a report.",
 		Columns: []measure.Column{
 			{Unit: "msgs", Title: "messages"},
 			{Unit: "wire-bytes", Title: "wire"},
 			{Unit: "server-cpu-ns", Title: "server CPU"},
-			{Unit: "plan-bytes", Title: "plan"},
-			{Unit: "history-bytes", Title: "entry of the history"},
-			{Unit: "report-bytes", Title: "report"},
 		},
 		OnRequest: true,
 	}
@@ -141,13 +137,5 @@ func fleetIdle() measure.Suite {
 			return rollout.Idle(fewer(replicas, config), reload.DefaultEvery/time.Duration(config.Shrink))
 		}}},
 	})
-	for _, ids := range []int{10, 1000, 10000} {
-		s.Cases = append(s.Cases, measure.Case{
-			Name: fmt.Sprintf("canary=%d", ids), Ours: "JetStream", Untimed: true, Setup: time.Second, MostRounds: 1,
-			Rivals: []measure.Rival{{Name: "JetStream", Sample: func(measure.Config) (measure.Sample, error) {
-				return rollout.Sizes(ids)
-			}}},
-		})
-	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 
 // All returns the suites in the order in which they run.
 func All() []measure.Suite {
-	return []measure.Suite{hotswap(), spares(), read(), latency(), cadence(), footprint(), pooling(), slab(), delta(), fleet(), fleetMemory(), fleetIdle(), languages(), readParts(), scaling(), steady(), updateCost()}
+	return []measure.Suite{hotswap(), spares(), read(), latency(), cadence(), footprint(), pooling(), slab(), delta(), fleet(), fleetMemory(), fleetIdle(), languages(), scaling(), steady()}
 }
 
 // sink keeps the compiler from dropping reads whose results are not used.
