@@ -123,7 +123,7 @@ func TestTheDocumentsSayWhatHolds(t *testing.T) {
 			fmt.Sprintf("those of the last %.0f hours", fleet.DefaultMinAge.Hours()),
 		},
 		"../../docs/fleet.md": {
-			fmt.Sprintf("what was wanted within `MinAge` (%.0f hours)", fleet.DefaultMinAge.Hours()),
+			fmt.Sprintf("wanted within `MinAge` (%.0f hours)", fleet.DefaultMinAge.Hours()),
 			fmt.Sprintf("must be shorter than `ReportTTL` (%.0f s)", fleet.DefaultReportTTL.Seconds()),
 			"`fleetd serve` listens on 127.0.0.1 until told otherwise",
 		},
