@@ -162,13 +162,13 @@ race: ## the tests under the race detector
 
 # qemu runs a test, but not the programs for arm64 that a test starts: examples
 # and these are left out.
-STARTS_PROGRAMS := ^(TestWithoutAReportAPanicOnTheSweeperEndsTheProcess|TestCodeOfThePublishedDocumentsRuns)$$
+STARTS_PROGRAMS := ^(TestWithoutAReportAPanicOnTheSweeperEndsTheProcess|TestPublishedCodeRuns)$$
 
 .PHONY: cross
 cross: ## the tests on 32 bits, and on arm64 under qemu
 	GOARCH=386 $(GO) test -shuffle=on $(REPEATFLAGS) $(TESTFLAGS) ./...
 	@scripts/need qemu-aarch64
-	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./internal/... ./oplog/... ./typedpool/...
+	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./docs ./internal/... ./oplog/... ./typedpool/...
 	GOARCH=arm64 $(GO) test -short -exec qemu-aarch64 -run TestEverySourceConforms $(TESTFLAGS) ./reload
 
 .PHONY: builds

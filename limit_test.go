@@ -1,8 +1,15 @@
 package poolswap_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
@@ -123,5 +130,184 @@ func TestMaxLiveKeepsNothingBeyondTheSpares(t *testing.T) {
 		if _, err := pool.TryGet(); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+func TestPublishWaitsForAnObjectAtTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{MaxLive: 2})
+		c := poolswap.NewContainer(pool, &table{})
+		first := c.Version()
+		held := c.Acquire()
+		publish(t, c, set(1))
+		_, err := c.Publish(withTimeout(t, time.Second), set(2))
+		e := wantHeld(t, err, context.DeadlineExceeded)
+		if !errors.Is(err, poolswap.ErrLimit) || e.Op != "Publish" || e.Objects != 1 || e.References != 1 || e.Current != 1 || !slices.Equal(e.Versions, []uint64{first}) {
+			t.Errorf("%+v", e)
+		}
+		begun := time.Now()
+		time.AfterFunc(time.Minute, func() { c.Release(held) })
+		if v := publish(t, c, set(2)); v == 0 || time.Since(begun) != time.Minute {
+			t.Errorf("Publish returned after %v", time.Since(begun))
+		}
+
+		// With all objects current, no wait can help.
+		pooltest.Settled(t, pool, 0)
+		other := poolswap.NewEmptyContainer(pool)
+		private := pool.Get()
+		time.AfterFunc(time.Hour, func() { other.Update(private) })
+		begun = time.Now()
+		_, err = c.Publish(t.Context(), set(3))
+		e = wantHeld(t, err, poolswap.ErrLimit)
+		if e.Current != 2 || e.Objects != 0 || time.Since(begun) != time.Hour {
+			t.Errorf("%+v after %v", e, time.Since(begun))
+		}
+		const want = "poolswap: Publish: as many objects exist as Options.MaxLive allows, and none is free; current: 2 [*poolswap_test.table]"
+		if e.Error() != want {
+			t.Errorf("text\n got: %s\nwant: %s", e, want)
+		}
+
+		// Close ends one that waits.
+		held = c.Acquire()
+		other.Update(nil)
+		publish(t, c, set(4))
+		time.AfterFunc(time.Second, func() { c.Close(withTimeout(t, time.Second)) })
+		if _, err := c.Publish(t.Context(), set(5)); err != poolswap.ErrClosed {
+			t.Errorf("Publish that Close ends: %v", err)
+		}
+		c.Release(held)
+	})
+}
+
+// TestPublishAtTheLimitIsWokenByALostObject: an object that is lost to an
+// over-release makes room for another.
+func TestPublishAtTheLimitIsWokenByALostObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reports pooltest.Reports
+		pool := newTablePool(poolswap.Options[table]{MaxLive: 3, Report: reports.Report})
+		c, other := poolswap.NewContainer(pool, &table{}), poolswap.NewContainer(pool, &table{})
+		private := pool.Get() // else all are current, and no wait can help
+		over := current(other)
+		other.Release(over)
+		begun := time.Now()
+		time.AfterFunc(time.Second, func() { other.Update(nil) })
+		if _, err := c.Publish(withTimeout(t, time.Minute), set(1)); err != nil || time.Since(begun) != time.Second {
+			t.Errorf("Publish returned %v after %v, want nil after a second", err, time.Since(begun))
+		}
+		synctest.Wait() // for the Report, which comes after the loss
+		if s := pool.Stats(); s.Lost != 1 || len(reports.All()) != 1 {
+			t.Errorf("%d lost; reported: %s", s.Lost, reports.String())
+		}
+		pool.Release(private)
+	})
+}
+
+// TestFewObjectsAreLiveAtAnyGOMAXPROCS runs one writer and four readers that
+// release promptly, for 3,000 updates.
+//
+// Readers in step release before the next update. Then the factory makes at
+// most 3 objects. Every step waits for the previous one, so a suspended thread
+// cannot make a reader hold its object longer.
+//
+// Readers that run freely may be suspended while they hold an object, which is
+// live as long. After they stop and every reset is done, only the current object
+// and the spares are live. The discard hook disables the overflow, where objects
+// would be live until a collection.
+func TestFewObjectsAreLiveAtAnyGOMAXPROCS(t *testing.T) {
+	const updates, most = 3000, 3
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, procs := range []int{1, 2, 16} {
+		runtime.GOMAXPROCS(procs)
+		pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
+			t.Run(fmt.Sprintf("GOMAXPROCS %d, readers in step", procs), func(t *testing.T) {
+				pool := newCounting(options)
+				c := poolswap.NewContainer(pool.Pool, pool.Get())
+				readers := startSteppedReaders(c, 4)
+				defer readers.stop()
+				for range updates {
+					readers.step() // each acquires
+					c.Update(c.GetNew())
+					readers.step() // each releases
+					if s := pooltest.Settled(t, pool.Pool, 0); s.Live > most {
+						t.Fatalf("%d objects are live: %+v", s.Live, s)
+					}
+				}
+				if s := pool.Stats(); pool.made > most || s.Drained != updates || s.SlowChecks != 4*updates {
+					t.Errorf("%d objects were made, %+v", pool.made, s)
+				}
+			})
+			t.Run(fmt.Sprintf("GOMAXPROCS %d, readers running freely", procs), func(t *testing.T) {
+				options.Discard = func(*table) {}
+				pool := newCounting(options)
+				c := poolswap.NewContainer(pool.Pool, pool.Get())
+				var readers sync.WaitGroup
+				done := make(chan struct{})
+				for range 4 {
+					readers.Go(func() {
+						for {
+							select {
+							case <-done:
+								return
+							default:
+								c.WithAcquire(func(*table) {})
+								runtime.Gosched() // with one P the writer would wait long for its turn
+							}
+						}
+					})
+				}
+				for range updates {
+					c.Update(c.GetNew())
+					runtime.Gosched()
+				}
+				close(done)
+				readers.Wait()
+				if s := pooltest.Settled(t, pool.Pool, 0); s.Live > most || s.Updates != updates+1 {
+					t.Errorf("%d objects are live: %+v", s.Live, s)
+				}
+			})
+		})
+	}
+}
+
+// steppedReaders are goroutines that acquire at one step and release at the
+// next.
+type steppedReaders struct {
+	start, done []chan struct{}
+}
+
+func startSteppedReaders(c *poolswap.Container[table, *table], n int) *steppedReaders {
+	r := &steppedReaders{}
+	for range n {
+		start, done := make(chan struct{}), make(chan struct{})
+		r.start, r.done = append(r.start, start), append(r.done, done)
+		go func() {
+			var held *table
+			for range start {
+				if held == nil {
+					held = c.Acquire()
+				} else {
+					c.Release(held)
+					held = nil
+				}
+				done <- struct{}{}
+			}
+		}()
+	}
+	return r
+}
+
+// step starts a step of all readers at once and waits until all are done.
+func (r *steppedReaders) step() {
+	for _, start := range r.start {
+		start <- struct{}{}
+	}
+	for _, done := range r.done {
+		<-done
+	}
+}
+
+func (r *steppedReaders) stop() {
+	for _, start := range r.start {
+		close(start)
 	}
 }

@@ -46,7 +46,7 @@ func copySources(from, to string) error {
 		}
 		if d.IsDir() {
 			switch d.Name() {
-			case ".git", "bench", "bin", "docs", "examples", "model", "rapid":
+			case ".git", "bench", "bin", "examples", "model", "rapid":
 				return filepath.SkipDir
 			}
 			return os.MkdirAll(filepath.Join(to, path), 0o755)

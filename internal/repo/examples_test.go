@@ -1,0 +1,114 @@
+package repo_test
+
+import (
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestEveryExportedNameHasAnExample compares the exported names of a package
+// with the examples that have output, which is what makes them run.
+func TestEveryExportedNameHasAnExample(t *testing.T) {
+	readsTheSource(t)
+	for dir, without := range map[string][]string{
+		".":                 {"Ref", "Object"}, // a program only embeds them and never names them
+		"oplog":             nil,
+		"reload":            {"DefaultEvery", "DefaultHeaderTimeout", "DefaultMaxBytes", "DefaultObjectWait", "DefaultStallTimeout"},
+		"reload/reloadtest": {"Origin", "TestSource"}, // they need a *testing.T: the package's example names its test
+	} {
+		t.Run(path.Join(module, dir), func(t *testing.T) { checkExamples(t, dir, without) })
+	}
+}
+
+// checkExamples does it for the package in dir. The names in without need no
+// example, nor do the constants of a type: the type's example shows them.
+func checkExamples(t *testing.T, dir string, without []string) {
+	names, err := filepath.Glob(filepath.Join(top, dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sources, tests []*ast.File
+	set := token.NewFileSet()
+	for _, name := range names {
+		file, err := parser.ParseFile(set, name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasSuffix(name, "_test.go") {
+			sources = append(sources, file)
+		} else if strings.HasSuffix(file.Name.Name, "_test") {
+			tests = append(tests, file)
+		}
+	}
+	shown := map[string]bool{}
+	for _, example := range doc.Examples(tests...) {
+		if example.Output != "" {
+			shown[withoutSuffix(example.Name)] = true
+		}
+	}
+	for _, name := range exportedNames(t, path.Join(module, dir), set, sources) {
+		if !slices.Contains(without, name) && !shown[name] {
+			t.Errorf("no Example%s with output", name)
+		}
+		delete(shown, name)
+	}
+	delete(shown, "") // the example of the package
+	for name := range shown {
+		t.Errorf("Example%s shows nothing that is exported", name)
+	}
+}
+
+// withoutSuffix returns the name of what an example shows: Pool_Get of
+// ExamplePool_Get_twice, and nothing, the package, of Example_twice.
+func withoutSuffix(example string) string {
+	name, suffix := example, ""
+	if i := strings.LastIndexByte(example, '_'); i >= 0 {
+		name, suffix = example[:i], example[i+1:]
+	}
+	if suffix == "" || ast.IsExported(suffix) {
+		return example
+	}
+	return name
+}
+
+// exportedNames returns the exported names of a package, methods as
+// Type_Method.
+func exportedNames(t *testing.T, importPath string, set *token.FileSet, files []*ast.File) (names []string) {
+	pkg, err := doc.NewFromFiles(set, files, importPath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := func(prefix string, funcs []*doc.Func) {
+		for _, f := range funcs {
+			names = append(names, prefix+f.Name)
+		}
+	}
+	values := func(values []*doc.Value) {
+		for _, v := range values {
+			for _, name := range v.Names {
+				if ast.IsExported(name) {
+					names = append(names, name)
+				}
+			}
+		}
+	}
+	values(pkg.Consts)
+	values(pkg.Vars)
+	functions("", pkg.Funcs)
+	for _, typ := range pkg.Types {
+		names = append(names, typ.Name)
+		values(typ.Vars)
+		functions("", typ.Funcs)
+		functions(typ.Name+"_", typ.Methods)
+	}
+	if len(names) < 10 {
+		t.Fatalf("found only %q", names)
+	}
+	return names
+}
