@@ -1,14 +1,163 @@
 package reload_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"strings"
 	"testing"
 
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
+
+func TestContentThatLoadRefusesIsNotFetchedAgain(t *testing.T) {
+	t.Parallel()
+	r, c, fake := faked(reload.Options{})
+	push(fake, "good")
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	push(fake, "bad")
+	var failure *reload.Error
+	if err := r.Reload(t.Context()); !errors.As(err, &failure) || !errors.Is(err, errBad) || !failure.Refused || failure.Stage != reload.Loading {
+		t.Fatalf("the error is %+v", err)
+	}
+	is(t, c, "good")
+	for range 3 { // the fake says that it was not modified
+		if err := r.Reload(t.Context()); !errors.Is(err, errBad) {
+			t.Fatalf("the error is %v, want that of the refusal", err)
+		}
+	}
+	if fake.Open() != 0 {
+		t.Error("a body is open")
+	}
+	s := r.Status()
+	if s.Refused != "2" || s.Revision != "1" || s.Failures != 1 || !errors.Is(s.Err, errBad) {
+		t.Errorf("the status is %+v", s)
+	}
+	push(fake, "good again")
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	is(t, c, "good again")
+	if s := r.Status(); s.Refused != "" || s.Failures != 0 {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+func TestWhatFailsAfterARefusalIsNotRefused(t *testing.T) {
+	t.Parallel()
+	r, _, fake := refusing(t)
+	push(fake, "newer content")
+	fake.Truncate(3, nil)
+	failsWith(t, r, reload.Reading)
+	if s := r.Status(); s.Refused != "" || s.State() != "stale" || s.Failures != 2 {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+func TestEachAttemptTellsThatWhatIsNewestIsRefused(t *testing.T) {
+	t.Parallel()
+	var events []reload.Event
+	r, c, fake := faked(reload.Options{Observe: func(e reload.Event) { events = append(events, e) }})
+	push(fake, "good")
+	succeeds(t, r, c, "good")
+	push(fake, "bad")
+	for range 3 {
+		failsWith(t, r, reload.Loading)
+	}
+	for i, want := range []reload.Outcome{reload.Loaded, reload.Failed, reload.StillRefused, reload.StillRefused} {
+		if e := events[i]; e.Outcome != want || errors.Is(e.Err, errBad) != (i > 0) {
+			t.Errorf("event %d is %+v, want it %s", i, e, want)
+		}
+	}
+	if s := r.Status(); s.State() != "refused" || s.Failures != 1 || s.TotalFailures != 1 {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+// Once the source has answered that what was refused is still the newest, it is
+// that which is wrong, not the failure in between.
+func TestWhatIsStillRefusedIsWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	r, _, fake := refusing(t)
+	refused := headlineOf(t, r)
+	fake.Fail(errors.New("connection lost"))
+	failsWith(t, r, reload.Fetching)
+	fake.Fail(nil)
+	failsWith(t, r, reload.Loading) // not modified
+	if s := r.Status(); !errors.Is(s.Err, errBad) || s.State() != "refused" || s.TotalFailures != 2 {
+		t.Errorf("the error is %v, the state %s after %d failures", s.Err, s.State(), s.TotalFailures)
+	}
+	if now := headlineOf(t, r); now != refused || !strings.Contains(pageOf(t, r), "connection lost") {
+		t.Errorf("the headline is %q, and was %q", now, refused)
+	}
+}
+
+// A refusal is over when the source has what is loaded again, by its bytes.
+func TestContentThatIsRestoredUnderANewRevisionEndsARefusal(t *testing.T) {
+	t.Parallel()
+	r, c, fake := refusing(t)
+	push(fake, "good")
+	succeeds(t, r, c, "good") // unchanged
+	succeeds(t, r, c, "good") // not modified
+	if s := r.Status(); s.Refused != "" || s.Failures != 0 || s.Revision != "3" {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+// Verify refuses the same bytes when they come a second time: other wrong bytes
+// are another transfer that went wrong.
+func TestTransfersThatGoWrongDifferentlyAreRepeated(t *testing.T) {
+	t.Parallel()
+	bodies, fetches := []string{"wrong 1", "wrong 2", "wrong 3", "right"}, 0
+	c, _ := newTexts()
+	r := reload.New(c, sourceFunc(func(_ context.Context, have string) (*reload.Content, error) {
+		if have == "1" {
+			return nil, reload.ErrNotModified
+		}
+		text := []byte(bodies[fetches])
+		fetches++
+		return &reload.Content{Revision: "1", Size: -1, Body: io.NopCloser(bytes.NewReader(text)), Verify: func(sum [32]byte) error {
+			if sum != sumOf("right") {
+				return errors.New("wrong digest")
+			}
+			return nil
+		}}, nil
+	}), load, reload.Options{Logger: quiet})
+	for range 3 {
+		if failure := failsWith(t, r, reload.Verifying); failure.Refused {
+			t.Fatalf("after %d transfers: %v", fetches, failure)
+		}
+	}
+	succeeds(t, r, c, "right")
+}
+
+func TestATemporaryErrorOfLoadRefusesNothing(t *testing.T) {
+	t.Parallel()
+	_, _, fake := faked(reload.Options{})
+	c, _ := newTexts()
+	loads := 0
+	r := reload.New(c, fake, func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if loads++; loads < 3 {
+			return reload.Temporary(errDown)
+		}
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	push(fake, "content")
+	for range 2 {
+		if failure := failsWith(t, r, reload.Loading); failure.Refused || !errors.Is(failure, errDown) {
+			t.Errorf("the error is %v", failure)
+		}
+	}
+	succeeds(t, r, c, "content")
+	if reload.Temporary(nil) != nil {
+		t.Error("Temporary(nil) is an error")
+	}
+}
 
 func TestAcceptLoadsAgainWhatWasRefused(t *testing.T) {
 	t.Parallel()
@@ -87,4 +236,74 @@ func TestAcceptEndsWithItsContext(t *testing.T) {
 		}
 	}()
 	r.Accept(nil, "1") //nolint:staticcheck // it panics
+}
+
+// Accept may refuse what is loaded. That stays, and is still the newest.
+func TestAnAcceptThatRefusesWhatIsLoadedLeavesItTheNewest(t *testing.T) {
+	t.Parallel()
+	c, _ := newTexts()
+	fake, strict := new(reloadtest.Fake), false
+	r := reload.New(c, fake, func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if strict {
+			return errBad
+		}
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	push(fake, "good")
+	succeeds(t, r, c, "good")
+	strict = true
+	if err := r.Accept(t.Context(), "1"); !errors.Is(err, errBad) {
+		t.Fatalf("Accept returned %v", err)
+	}
+	succeeds(t, r, c, "good")
+	if s := r.Status(); s.Failures != 0 || s.Refused != "" {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+// Accept answers for what it was asked, not for what was kept.
+func TestAcceptAnswersForItsRevision(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	push(fake, "bad")
+	r, c := start(fake, dir, reload.Options{})
+	if err := r.Accept(t.Context(), "2"); !errors.Is(err, errBad) {
+		t.Errorf("Accept returned %v", err)
+	}
+	is(t, c, "good")
+}
+
+// A failure to accept leaves what was refused where an operator can accept it.
+func TestAnAcceptThatFailsLeavesWhatIsRefused(t *testing.T) {
+	t.Parallel()
+	short := errors.New("out of memory")
+	var fails error
+	c, _ := newTexts()
+	revision := "1"
+	r := reload.New(c, sourceFunc(func(_ context.Context, have string) (*reload.Content, error) {
+		if have == revision {
+			return nil, reload.ErrNotModified
+		}
+		return &reload.Content{Revision: revision, Size: -1, Body: io.NopCloser(strings.NewReader(revision))}, nil
+	}), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if current != nil && !content.Accepted {
+			return errBad
+		}
+		return errors.Join(fails, load(ctx, next, current, content))
+	}, reload.Options{Logger: quiet})
+	succeeds(t, r, c, "1")
+	revision = "2"
+	failsWith(t, r, reload.Loading)
+	fails = reload.Temporary(short)
+	if err := r.Accept(t.Context(), r.Status().Refused); !errors.Is(err, short) {
+		t.Errorf("Accept returned %v", err)
+	}
+	if s := r.Status(); s.Refused != "2" || s.State() != "refused" {
+		t.Errorf("%q is refused, the state is %s", s.Refused, s.State())
+	}
+	fails = nil
+	if err := r.Accept(t.Context(), r.Status().Refused); err != nil {
+		t.Errorf("the second Accept returned %v", err)
+	}
+	is(t, c, "2")
 }

@@ -117,3 +117,26 @@ func writeSummed(t *testing.T, name string, content []byte) {
 	}
 	write(t, name+".sha256", fmt.Sprintf("%x", sha256.Sum256(content)))
 }
+
+func TestAnIdlePollOfJoinedFilesAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
+	skipUnlessAllocationsCount(t)
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
+		t.Skip("os.Stat allocates")
+	}
+	_, source := joinFiles(t, "users", "roles")
+	r, c := joinReloader(source, load)
+	ctx := t.Context()
+	poll := func() {
+		if err := r.Reload(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	poll()
+	is(t, c, "usersroles")
+	if allocs := testing.AllocsPerRun(1000, poll); allocs != 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+	if s := r.Status(); s.Attempts < 1000 || s.Swaps != 1 {
+		t.Errorf("the status is %+v", s)
+	}
+}

@@ -1,6 +1,9 @@
 package reload_test
 
 import (
+	"context"
+	"crypto/ed25519"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,6 +13,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
 // confirmedAt makes it look as if what a directory keeps was last known to be the
@@ -109,4 +113,110 @@ func TestACacheIsOfOneQuery(t *testing.T) {
 	is(t, c, "")
 	down = false
 	succeeds(t, r, c, "asn")
+}
+
+// A record of the future was made by a clock that was wrong.
+func TestNoAgeIsNegative(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	confirmedAt(t, dir, time.Now().Add(1000*time.Hour))
+	fake.Fail(errDown)
+	r, _ := cacheRestarts(t, fake, dir, "good")
+	if s := r.Status(); s.Age() < 0 || s.Checked.After(time.Now()) {
+		t.Errorf("the age is %v, checked at %v", s.Age(), s.Checked)
+	}
+}
+
+// The status is read as soon as there is something: its age is never that of the
+// year 1.
+func TestTheAgeIsKnownWhenPublishedContentIs(t *testing.T) {
+	t.Parallel()
+	for name, kept := range map[string]bool{"fetched": false, "kept": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var r *reload.Reloader
+			closed := false
+			source := keeperOf{kept, closing(func() error {
+				if s := r.Status(); s.Version != 1 || s.Age() > time.Hour {
+					t.Errorf("the age of version %d is %v", s.Version, s.Age())
+				}
+				closed = true
+				return nil
+			})}
+			c, _ := newTexts()
+			r = reload.New(c, source, load, reload.Options{Logger: quiet})
+			succeeds(t, r, c, "good")
+			if !closed {
+				t.Error("the content was not closed")
+			}
+		})
+	}
+}
+
+// keeperOf keeps content, or fetches it, and tells when it is closed.
+type keeperOf struct {
+	keeps bool
+	io.Closer
+}
+
+func (k keeperOf) content() *reload.Content {
+	return &reload.Content{Revision: "1", Size: -1, Body: struct {
+		io.Reader
+		io.Closer
+	}{strings.NewReader("good"), k.Closer}}
+}
+
+func (k keeperOf) Fetch(_ context.Context, have string) (*reload.Content, error) {
+	if have == "1" {
+		return nil, reload.ErrNotModified
+	}
+	return k.content(), nil
+}
+
+func (k keeperOf) Kept(context.Context) (*reload.Content, time.Time, error) {
+	if !k.keeps {
+		return nil, time.Time{}, nil
+	}
+	return k.content(), time.Now(), nil
+}
+
+// What was kept without a check, or with other keys, was not verified by those
+// that the service has now.
+func TestKeptContentThatOtherChecksVerifiedIsNotUsed(t *testing.T) {
+	t.Parallel()
+	oldKey, oldPrivate := key(1)
+	newKey, _ := key(2)
+	signature, sums := new(reloadtest.Fake), new(reloadtest.Fake)
+	signature.Push(signed(oldPrivate, "content"))
+	push(sums, "%x", sumOf("content"))
+	withKeys := func(keys ...ed25519.PublicKey) func(reload.Source) reload.Source {
+		return func(source reload.Source) reload.Source { return reload.WithEd25519(source, signature, keys...) }
+	}
+	plainly := func(source reload.Source) reload.Source { return source }
+	summed := func(source reload.Source) reload.Source { return reload.WithSHA256(source, sums) }
+	for name, test := range map[string]struct {
+		before, now func(reload.Source) reload.Source
+		want        string
+	}{
+		"a key that was withdrawn":         {withKeys(oldKey), withKeys(newKey), ""},
+		"a signature where there was none": {plainly, withKeys(oldKey), ""},
+		"a checksum where there was none":  {plainly, summed, ""},
+		"a signature that was a checksum":  {summed, withKeys(oldKey), ""},
+		"the same keys":                    {withKeys(oldKey, newKey), withKeys(oldKey, newKey), "content"},
+		"the same keys in another order":   {withKeys(oldKey, newKey), withKeys(newKey, oldKey), "content"},
+		"the same checksums":               {summed, summed, "content"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, fake := t.TempDir(), new(reloadtest.Fake)
+			push(fake, "content")
+			cacheRestarts(t, test.before(fake), dir, "content")
+			fake.Fail(errDown)
+			r, c := start(test.now(fake), dir, reload.Options{})
+			if err := r.Reload(t.Context()); test.want == "" && !strings.Contains(textOf(err), "other checks") {
+				t.Errorf("Reload returned %v", err)
+			}
+			is(t, c, test.want)
+		})
+	}
 }

@@ -3,6 +3,8 @@ package reload_test
 import (
 	"context"
 	"errors"
+	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,5 +184,200 @@ func TestADamagedCacheIsNotUsedAndDoesNoHarm(t *testing.T) {
 			fake.Fail(errDown)
 			cacheRestarts(t, fake, dir, "new content")
 		})
+	}
+}
+
+// What is kept is loaded by the attempt after one that failed for a reason that
+// says nothing about it.
+func TestKeptContentIsLoadedAfterATemporaryFailure(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	fake.Fail(errors.New("down"))
+	c, _ := newTexts()
+	short := true
+	r := reload.New(c, reload.Cache(fake, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if short {
+			return reload.Temporary(errors.New("out of memory"))
+		}
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	failsWith(t, r, reload.Fetching)
+	is(t, c, "")
+	short = false
+	succeeds(t, r, c, "good")
+}
+
+func TestKeptContentThatIsRefusedIsLoadedOnce(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	fake.Fail(errors.New("down"))
+	c, _ := newTexts()
+	loads := 0
+	r := reload.New(c, reload.Cache(fake, dir), func(context.Context, *text, *text, *reload.Content) error {
+		loads++
+		return errBad
+	}, reload.Options{Logger: quiet})
+	for range 5 {
+		failsWith(t, r, reload.Fetching)
+	}
+	if loads != 1 {
+		t.Errorf("%d loads in five attempts", loads)
+	}
+}
+
+// A process does not load what it has kept itself.
+func TestACacheThatWasEmptyGivesNothingToItsProcess(t *testing.T) {
+	t.Parallel()
+	fake := new(reloadtest.Fake)
+	push(fake, "content")
+	c, _ := newTexts()
+	loads := 0
+	r := reload.New(c, reload.Cache(fake, t.TempDir()), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		loads++
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	for range 3 {
+		succeeds(t, r, c, "content")
+	}
+	if s := r.Status(); loads != 1 || s.Attempts != 3 || s.Stale != nil {
+		t.Errorf("%d loads, and the status is %+v", loads, s)
+	}
+}
+
+// Nor does a process load what was kept after it has loaded what is newer.
+func TestKeptContentDoesNotReplaceWhatIsNewer(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	push(fake, "newer")
+	c, _ := newTexts()
+	tries := 0
+	r := reload.New(c, reload.Cache(fake, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if tries++; tries == 1 {
+			return reload.Temporary(errBad)
+		}
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	succeeds(t, r, c, "newer")
+	succeeds(t, r, c, "newer")
+	if tries != 2 {
+		t.Errorf("%d loads, want that of what was kept, and of what is newer", tries)
+	}
+}
+
+// What is kept has no revision if its source gives none.
+func TestKeptContentWithoutARevisionIsLoadedAfterATemporaryFailure(t *testing.T) {
+	t.Parallel()
+	dir, fail := t.TempDir(), false
+	source := sourceFunc(func(context.Context, string) (*reload.Content, error) {
+		if fail {
+			return nil, errDown
+		}
+		return &reload.Content{Size: -1, Body: io.NopCloser(strings.NewReader("good"))}, nil
+	})
+	cacheRestarts(t, source, dir, "good")
+	fail = true
+	for name, want := range map[string]struct {
+		err   error
+		loads int
+	}{"temporary": {reload.Temporary(errBad), 3}, "bad": {errBad, 1}} {
+		c, _ := newTexts()
+		loads := 0
+		r := reload.New(c, reload.Cache(source, dir), func(context.Context, *text, *text, *reload.Content) error {
+			loads++
+			return want.err
+		}, reload.Options{Logger: quiet})
+		for range 3 {
+			failsWith(t, r, reload.Fetching)
+		}
+		if loads != want.loads {
+			t.Errorf("%s: %d loads in three attempts, want %d", name, loads, want.loads)
+		}
+	}
+}
+
+// What is kept was loaded: bad content that comes then is refused, and the cache
+// has nothing to offer in its place.
+func TestBadContentAfterAKeptStartIsTransferredOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	fake := keptThenBad(t, dir) // revision 2 is bad
+	fetched := 0
+	source := sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
+		content, err := fake.Fetch(ctx, have)
+		if err == nil {
+			fetched++
+		}
+		return content, err
+	})
+	c, _ := newTexts()
+	r := reload.New(c, reload.Cache(asFake{source}, dir), load, reload.Options{Logger: quiet})
+	fake.Fail(errors.New("down"))
+	succeeds(t, r, c, "good")
+	push(fake, "bad again")
+	for range 6 {
+		failsWith(t, r, reload.Loading)
+	}
+	if s := r.Status(); fetched != 1 || s.Refused != "3" || s.Attempts != 8 {
+		t.Errorf("%d transfers, and the status is %+v", fetched, s)
+	}
+	is(t, c, "good")
+}
+
+func TestKeptContentThatIsRefusedAndStillTheNewestIsLoadedOnce(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	fake := keptThenBad(t, dir)
+	c, _ := newTexts()
+	loads := 0
+	r := reload.New(c, reload.Cache(fake, dir), func(context.Context, *text, *text, *reload.Content) error {
+		loads++
+		return errBad
+	}, reload.Options{Logger: quiet})
+	fake.Fail(reload.ErrNotModified)
+	for range 5 {
+		if err := r.Reload(t.Context()); !errors.Is(err, errBad) {
+			t.Errorf("Reload returned %v, want the refusal", err)
+		}
+	}
+	if loads != 1 {
+		t.Errorf("%d loads in five attempts", loads)
+	}
+}
+
+// What is kept is offered again if the attempt that it was offered to ended for
+// a reason that says nothing about it.
+func TestKeptContentIsOfferedUntilItIsLoadedOrRefused(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	fake.Fail(errDown)
+	c, _ := newTexts()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	r := reload.New(c, reload.Cache(fake, dir), func(loading context.Context, next, current *text, content *reload.Content) error {
+		cancel()
+		return load(loading, next, current, content)
+	}, reload.Options{Logger: quiet})
+	if err := r.Reload(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	is(t, c, "")
+	succeeds(t, r, c, "good")
+}
+
+func TestTheLogSaysWhyACacheWasTaken(t *testing.T) {
+	t.Parallel()
+	dir, fake := t.TempDir(), new(reloadtest.Fake)
+	push(fake, "content")
+	var lines logs
+	start := func() {
+		c, _ := newTexts()
+		succeeds(t, reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: lines.logger(slog.LevelInfo)}), c, "content")
+	}
+	start()
+	fake.Fail(errBad)
+	start()
+	all := lines.all()
+	if len(all) != 3 || strings.Contains(all[0], "stale") || !strings.Contains(all[1], `stale="the origin was not asked yet"`) || !strings.Contains(all[2], "bad row 3 (version 1 stays") {
+		t.Errorf("the log is %q", all)
 	}
 }

@@ -16,8 +16,6 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-var errDown = errors.New("the origin is down")
-
 // start returns what a new process has: a Reloader of a Cache.
 func start(source reload.Source, dir string, options reload.Options) (*reload.Reloader, *texts) {
 	c, _ := newTexts()
@@ -278,12 +276,157 @@ func TestContentTooLargeForTheCacheIsRefused(t *testing.T) {
 	succeeds(t, r, c, "0123456789")
 }
 
-// reading is an io.Reader that is a function.
-type reading func([]byte) (int, error)
+func TestACacheKeepsWhenItsContentWasMade(t *testing.T) {
+	t.Parallel()
+	dir, made := t.TempDir(), time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
+	fake := keptThenBad(t, t.TempDir())
+	push(fake, "good")
+	source := &dated{Source: fake, modified: made}
+	for _, err := range []error{nil, errors.New("down")} { // the origin, and a restart without it
+		if err != nil {
+			fake.Fail(err)
+		}
+		c, _ := newTexts()
+		r := reload.New(c, reload.Cache(source, dir), load, reload.Options{Logger: quiet})
+		succeeds(t, r, c, "good")
+		if s := r.Status(); !s.Modified.Equal(made) || (s.Stale != nil) != (err != nil) {
+			t.Errorf("the content was made at %v and is stale: %v", s.Modified, s.Stale)
+		}
+	}
+}
 
-func (f reading) Read(p []byte) (int, error) { return f(p) }
+func TestContentThatCannotBeKeptIsPublishedForItsSource(t *testing.T) {
+	t.Parallel()
+	fake := keptThenBad(t, t.TempDir())
+	push(fake, "good")
+	source := &dated{Source: fake}
+	c, _ := newTexts()
+	dir := t.TempDir()
+	r := reload.New(c, reload.Cache(source, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		err := load(ctx, next, current, content)
+		return errors.Join(err, os.RemoveAll(dir)) // it cannot be kept
+	}, reload.Options{Logger: quiet})
+	succeeds(t, r, c, "good")
+	if source.published != 1 {
+		t.Errorf("Published was called %d times", source.published)
+	}
+}
 
-// closing is an io.Closer that is a function.
-type closing func() error
+// What an earlier process left half written goes after a day: another one may be
+// writing what is younger.
+func TestHalfWrittenFilesAreDeletedAfterADay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for name, age := range map[string]time.Duration{"young.part": 23 * time.Hour, "old.part": 25 * time.Hour} {
+		file := filepath.Join(dir, name)
+		written := time.Now().Add(-age)
+		if err := errors.Join(os.WriteFile(file, []byte("half"), 0o600), os.Chtimes(file, written, written)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	keptThenBad(t, dir)
+	parts, err := filepath.Glob(filepath.Join(dir, "*.part"))
+	if err != nil || len(parts) != 1 || filepath.Base(parts[0]) != "young.part" {
+		t.Errorf("the cache has %v (%v), want young.part", parts, err)
+	}
+}
 
-func (f closing) Close() error { return f() }
+// A body of unknown length is cut where the Reloader that takes the most would
+// refuse it, not where another one would.
+func TestReloadersThatShareACacheMayHaveDifferentBounds(t *testing.T) {
+	t.Parallel()
+	fake := keptThenBad(t, t.TempDir())
+	push(fake, "good and long")
+	cache := reload.Cache(asFake{sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
+		content, err := fake.Fetch(ctx, have)
+		if err == nil {
+			content.Size = -1
+		}
+		return content, err
+	})}, t.TempDir())
+	large, _ := newTexts()
+	small, _ := newTexts()
+	takesAll := reload.New(large, cache, load, reload.Options{MaxBytes: 100, Logger: quiet})
+	takesLittle := reload.New(small, cache, load, reload.Options{MaxBytes: 5, Logger: quiet})
+	succeeds(t, takesAll, large, "good and long")
+	failsWith(t, takesLittle, reload.Reading)
+}
+
+// asFake has the name that a Fake has.
+type asFake struct{ reload.Source }
+
+func (asFake) String() string { return "fake" }
+
+// The source of a cache is told of its content even if that cannot be kept.
+func TestACacheTellsItsSourceOfAPublication(t *testing.T) {
+	t.Parallel()
+	fake, dir := new(reloadtest.Fake), t.TempDir()
+	push(fake, "good")
+	published := 0
+	source := sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
+		content, err := fake.Fetch(ctx, have)
+		if err == nil {
+			content.Published = func() error { published++; return nil }
+		}
+		return content, err
+	})
+	c, _ := newTexts()
+	r := reload.New(c, reload.Cache(source, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		return errors.Join(load(ctx, next, current, content), os.RemoveAll(dir))
+	}, reload.Options{Logger: quiet})
+	succeeds(t, r, c, "good")
+	if published != 1 {
+		t.Errorf("Published was called %d times", published)
+	}
+}
+
+// What a Cache has written is whole: it opens it for reading, under its name.
+func TestTheFileOfACacheIsReadOnly(t *testing.T) {
+	t.Parallel()
+	fake := new(reloadtest.Fake)
+	push(fake, "good")
+	c, _ := newTexts()
+	r := reload.New(c, reload.Cache(fake, t.TempDir()), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if _, err := content.File.WriteAt([]byte("!"), 0); err == nil {
+			t.Error("load can write to it")
+		}
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	succeeds(t, r, c, "good")
+}
+
+// A Body that panics leaves no half of it behind, on disk or open.
+func TestACacheOfABodyThatPanicsLeavesNoFile(t *testing.T) {
+	t.Parallel()
+	dir, closed := t.TempDir(), 0
+	r, _ := start(sourceFunc(func(context.Context, string) (*reload.Content, error) {
+		return &reload.Content{Revision: "1", Size: -1, Body: struct {
+			io.Reader
+			io.Closer
+		}{panicReader{}, closing(func() error { closed++; return nil })}}, nil
+	}), dir, reload.Options{})
+	if failure := failsWith(t, r, reload.Fetching); !errors.As(failure, new(*reload.PanicError)) {
+		t.Error(failure)
+	}
+	cacheHas(t, dir, nil)
+	if closed != 1 {
+		t.Errorf("the Body was closed %d times", closed)
+	}
+}
+
+// A record that cannot be read for a moment does not cost what is kept.
+func TestARecordThatCannotBeReadKeepsWhatIsKept(t *testing.T) {
+	t.Parallel()
+	dir, fake, r, _ := cacheKept(t, "good")
+	record := filepath.Join(dir, "kept.json")
+	if err := errors.Join(os.Rename(record, record+".aside"), os.Symlink(record, record)); err != nil {
+		t.Skip(err)
+	}
+	push(fake, "bad")
+	failsWith(t, r, reload.Loading)
+	if err := os.Rename(record+".aside", record); err != nil {
+		t.Fatal(err)
+	}
+	fake.Fail(errDown)
+	cacheRestarts(t, fake, dir, "good")
+}

@@ -1,6 +1,7 @@
 package reload_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
@@ -15,8 +16,6 @@ import (
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
-
-func sumOf(text string) [sha256.Size]byte { return sha256.Sum256([]byte(text)) }
 
 // key returns a key pair that is always the same.
 func key(seed byte) (ed25519.PublicKey, ed25519.PrivateKey) {
@@ -45,14 +44,6 @@ func checkedRevision(revision string, sides ...string) string {
 	}
 	return revision
 }
-
-// named is a Source of another name.
-type named struct {
-	reload.Source
-	name string
-}
-
-func (n named) String() string { return n.name }
 
 func TestContentWithTheRightSHA256IsPublished(t *testing.T) {
 	t.Parallel()
@@ -276,4 +267,120 @@ func TestKeysOfAWrongLengthPanic(t *testing.T) {
 	pooltest.WantPanic(t, "reload: WithEd25519 without a key", func() { reload.WithEd25519(source, source) })
 	pooltest.WantPanic(t, "reload: WithEd25519 with a key of 31 bytes, not 32", func() { reload.WithEd25519(source, source, public, public[:31]) })
 	pooltest.WantPanic(t, "reload: WithEd25519 with a key of 0 bytes, not 32", func() { reload.WithEd25519(source, source, nil) })
+}
+
+// A check gives no revision to content that has none: such content is fetched at
+// each attempt, and an error must not say otherwise.
+func TestCheckedContentWithoutARevisionIsFetchedEachTime(t *testing.T) {
+	t.Parallel()
+	text, fetches := []byte("bad"), 0
+	source := sourceFunc(func(context.Context, string) (*reload.Content, error) {
+		fetches++
+		return &reload.Content{Size: -1, Body: io.NopCloser(bytes.NewReader(text))}, nil
+	})
+	sums := new(reloadtest.Fake)
+	push(sums, "%x", sha256.Sum256(text))
+	c, _ := newTexts()
+	r := reload.New(c, reload.WithSHA256(source, sums), load, reload.Options{Logger: quiet})
+	for i := range 2 {
+		failure := failsWith(t, r, reload.Loading)
+		if s := r.Status(); failure.Refused || failure.Revision != "" || s.Refused != "" || fetches != i+1 {
+			t.Errorf("after %d fetches the error is %v, and %q is refused", fetches, failure, s.Refused)
+		}
+	}
+	text = []byte("good")
+	push(sums, "%x", sha256.Sum256(text))
+	succeeds(t, r, c, "good")
+	if got := r.Status().Revision; got != "" {
+		t.Errorf("the revision is %q", got)
+	}
+}
+
+func TestASideThatIsLongerThanAnnouncedIsAnError(t *testing.T) {
+	t.Parallel()
+	r, _, content, _ := checkedReloader(func(source, _ reload.Source) reload.Source {
+		return reload.WithSHA256(source, sourceFunc(func(context.Context, string) (*reload.Content, error) {
+			return &reload.Content{Revision: "1", Size: 10, Body: io.NopCloser(strings.NewReader(strings.Repeat("0", 64)))}, nil
+		}))
+	})
+	push(content, "content")
+	if failure := failsWith(t, r, reload.Fetching); !strings.HasSuffix(failure.Err.Error(), "the body is longer than the 10 bytes that the source announced") {
+		t.Error(failure)
+	}
+}
+
+// bothChecks returns a Reloader with a checksum and a signature, and the fakes.
+func bothChecks(public ed25519.PublicKey) (r *reload.Reloader, c *texts, content, sums, signatures *reloadtest.Fake) {
+	signatures = new(reloadtest.Fake)
+	r, c, content, sums = checkedReloader(func(source, side reload.Source) reload.Source {
+		return reload.WithEd25519(reload.WithSHA256(source, side), named{signatures, "signatures"}, public)
+	})
+	return r, c, content, sums, signatures
+}
+
+func TestChecksCompose(t *testing.T) {
+	t.Parallel()
+	public, private := key('a')
+	r, c, content, sums, signatures := bothChecks(public)
+	push(content, "content")
+	push(sums, "%x", sumOf("content"))
+	signatures.Push(signed(private, "content"))
+	succeeds(t, r, c, "content")
+	attempts := make([]reload.Status, 3)
+	for i := range attempts {
+		succeeds(t, r, c, "content")
+		attempts[i] = r.Status()
+	}
+	if s := attempts[2]; s.Revision != checkedRevision("1", fmt.Sprintf("%x", sumOf("content")), string(signed(private, "content"))) || s.Checked.Equal(attempts[0].Checked) {
+		t.Errorf("the status is %+v", s)
+	}
+	content.Truncate(0, errDown) // another transfer would fail
+	succeeds(t, r, c, "content")
+	content.Truncate(-1, nil)
+
+	push(signatures, "garbage")
+	if failure := failsWith(t, r, reload.Verifying); !strings.HasPrefix(failure.Err.Error(), "signatures holds no Ed25519 signature") {
+		t.Error(failure)
+	}
+	signatures.Push(signed(private, "content"))
+	push(sums, "garbage")
+	if failure := failsWith(t, r, reload.Verifying); !strings.HasPrefix(failure.Err.Error(), "side holds no SHA-256") {
+		t.Error(failure)
+	}
+	push(sums, "%x", sumOf("content"))
+	succeeds(t, r, c, "content")
+	is(t, c, "content")
+}
+
+// A cache around the checks keeps what was checked, and transfers it no more.
+func TestACacheOfCheckedContent(t *testing.T) {
+	t.Parallel()
+	dir, content, sums := t.TempDir(), new(reloadtest.Fake), new(reloadtest.Fake)
+	push(content, "content")
+	push(sums, "%x", sumOf("content"))
+	newProcess := func() (*reload.Reloader, *texts) {
+		return start(reload.WithSHA256(content, named{sums, "side"}), dir, reload.Options{})
+	}
+	r, c := newProcess()
+	succeeds(t, r, c, "content")
+	content.Truncate(0, errDown) // another transfer would fail
+	r, c = newProcess()
+	succeeds(t, r, c, "content")
+	if s := r.Status(); s.Stale != nil {
+		t.Errorf("the content is stale: %v", s.Stale)
+	}
+	sums.Fail(errDown)
+	r, c = newProcess()
+	succeeds(t, r, c, "content")
+	if s := r.Status(); !errors.Is(s.Stale, errDown) {
+		t.Errorf("the content is not stale: %v", s.Stale)
+	}
+	push(content, "evil")
+	push(sums, "%x", sumOf("content"))
+	for range 2 {
+		failsWith(t, r, reload.Verifying)
+	}
+	sums.Fail(errDown)
+	r, c = newProcess()
+	succeeds(t, r, c, "content")
 }

@@ -9,10 +9,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/poolswap/poolswap/reload"
@@ -220,4 +224,138 @@ func ExampleKeeper() {
 	defer content.Body.Close()
 	fmt.Println(content.Revision, content.Size, time.Since(checked) < time.Hour)
 	// Output: 1 9 true
+}
+
+func accounts(dir string) reload.Source {
+	return reload.Join(reload.File(dir+"/users.txt"), reload.File(dir+"/roles.txt"))
+}
+
+// loadRelease refuses files whose first lines do not name the same release.
+func loadRelease(_ context.Context, next, _ *Table, content *reload.Content) error {
+	var releases []string
+	for _, part := range content.Parts {
+		first := len(next.rows)
+		if err := next.parse(part.Body); err != nil {
+			return err
+		}
+		if first == len(next.rows) {
+			return fmt.Errorf("%s is empty", part.Source)
+		}
+		releases = append(releases, next.rows[first])
+	}
+	if releases[0] != releases[1] {
+		return fmt.Errorf("users of %q and roles of %q", releases[0], releases[1])
+	}
+	return nil
+}
+
+// Two files are loaded into one object, so no reader sees one without the other,
+// nor files of two releases.
+func ExampleJoin() {
+	ctx := context.Background()
+	users := tempFile("")
+	dir := filepath.Dir(users)
+	defer remove(users)
+	put := func(name, text string) {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			panic(err)
+		}
+	}
+	tables := newTables()
+	reloader := reload.New(tables, accounts(dir), loadRelease, reload.Options{Logger: slog.New(slog.DiscardHandler)})
+	put("users.txt", "release 1\nann\n")
+	put("roles.txt", "release 1\nadmin\n")
+	fmt.Println(reloader.Reload(ctx))
+	show(tables)
+	put("users.txt", "release 2\nbob\n")
+	err := reloader.Reload(ctx)
+	fmt.Println(strings.Contains(err.Error(), `users of "release 2" and roles of "release 1"`), reloader.Status().State())
+	show(tables)
+	put("roles.txt", "release 2\nguest\n")
+	fmt.Println(reloader.Reload(ctx))
+	show(tables)
+	// Output:
+	// <nil>
+	// [release 1 ann release 1 admin]
+	// true refused
+	// [release 1 ann release 1 admin]
+	// <nil>
+	// [release 2 bob release 2 guest]
+}
+
+// List is a Source of one's own: what a process is given over some other way,
+// such as a message queue.
+type List struct {
+	mu      sync.Mutex
+	number  int // of the newest, its revision
+	text    string
+	changed chan struct{} // closed by the next Set
+}
+
+func NewList() *List { return &List{changed: make(chan struct{})} }
+
+func (l *List) Set(text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.number++
+	l.text = text
+	close(l.changed)
+	l.changed = make(chan struct{})
+}
+
+func (l *List) newest() (revision, text string, changed <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strconv.Itoa(l.number), l.text, l.changed
+}
+
+func (l *List) Fetch(_ context.Context, have string) (*reload.Content, error) {
+	revision, text, _ := l.newest()
+	if revision == have {
+		return nil, reload.ErrNotModified
+	}
+	return &reload.Content{Revision: revision, Size: int64(len(text)), Body: io.NopCloser(strings.NewReader(text))}, nil
+}
+
+func (l *List) Wait(ctx context.Context, have string) error {
+	revision, _, changed := l.newest()
+	if revision != have {
+		return nil
+	}
+	select {
+	case <-changed:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func ExampleSource() {
+	list := NewList()
+	tables := newTables()
+	reloader := reload.New(tables, list, loadTable, reload.Options{})
+	list.Set("a.example")
+	fmt.Println(reloader.Reload(context.Background()))
+	show(tables)
+	// Output:
+	// <nil>
+	// [a.example]
+}
+
+// A Source that is a Waiter is asked when it changes, long before Every is over.
+func ExampleWaiter() {
+	ctx, cancel := context.WithCancel(context.Background())
+	list := NewList()
+	list.Set("a.example")
+	tables := newTables()
+	reloader := reload.New(tables, list, loadTable, reload.Options{Every: time.Hour})
+	ended := make(chan error)
+	go func() { ended <- reloader.Run(ctx) }()
+	version, _ := tables.Wait(ctx, 0)
+	list.Set("b.example")
+	_, _ = tables.Wait(ctx, version)
+	show(tables)
+	cancel()
+	<-ended
+	// Output: [b.example]
 }

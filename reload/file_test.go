@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/poolswap/poolswap/reload"
@@ -19,13 +22,6 @@ func fromFile(t *testing.T) (*reload.Reloader, *texts, string) {
 	name := filepath.Join(t.TempDir(), "data")
 	c, _ := newTexts()
 	return reload.New(c, reload.File(name), load, reload.Options{Logger: quiet}), c, name
-}
-
-func write(t *testing.T, name, text string) {
-	t.Helper()
-	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
@@ -77,15 +73,6 @@ func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 			})
 		}
 	}
-}
-
-func appendTo(name, text string) error {
-	f, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		return err
-	}
-	_, err = f.WriteString(text)
-	return errors.Join(err, f.Close())
 }
 
 func TestAFileThatNeverRestsIsNotLoaded(t *testing.T) {
@@ -165,5 +152,141 @@ func TestTheFileOfTheContentIsTheOneThatIsRead(t *testing.T) {
 	}
 	if _, err := content.File.Stat(); !errors.Is(err, os.ErrClosed) {
 		t.Errorf("File is open after Close of Body: %v", err)
+	}
+}
+
+// whileRead returns a Reloader of a file, to which change is done while it is
+// read for the first time, and its loads.
+func whileRead(name string, change func() error, load func(context.Context, *text, *text, *reload.Content) error) (*reload.Reloader, *texts, *int) {
+	c, _ := newTexts()
+	loads := 0
+	return reload.New(c, reload.File(name), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if loads++; loads == 1 {
+			if err := change(); err != nil {
+				return err
+			}
+		}
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet}), c, &loads
+}
+
+// What was opened is whole: the next poll finds what is new.
+func TestAFileThatIsReplacedWhileItIsReadIsLoadedOnce(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be replaced")
+	}
+	for name, change := range map[string]func(name string) error{
+		"renamed over": func(name string) error {
+			return errors.Join(os.WriteFile(name+".new", []byte("after"), 0o644), os.Rename(name+".new", name))
+		},
+		"removed and made": func(name string) error {
+			return errors.Join(os.Remove(name), os.WriteFile(name, []byte("after"), 0o644))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			name := filepath.Join(t.TempDir(), "data")
+			write(t, name, "before")
+			r, c, loads := whileRead(name, func() error { return change(name) }, load)
+			succeeds(t, r, c, "before")
+			if *loads != 1 {
+				t.Errorf("%d loads, want 1", *loads)
+			}
+			succeeds(t, r, c, "after")
+		})
+	}
+}
+
+// A load that fails at what is torn says nothing of the content.
+func TestALoadThatFailsOnAFileThatChangesIsRepeated(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "data")
+	write(t, name, "bad half of")
+	r, c, loads := whileRead(name, func() error { return os.WriteFile(name, []byte("all of it"), 0o644) },
+		func(_ context.Context, next, _ *text, content *reload.Content) error {
+			start := make([]byte, 3)
+			if _, err := content.Body.Read(start); err != nil {
+				return err
+			}
+			if next.value = start; string(start) != "all" || content.Size == int64(len("bad half of")) {
+				return errBad // before the end of the body
+			}
+			return nil
+		})
+	succeeds(t, r, c, "all")
+	if *loads != 2 {
+		t.Errorf("%d loads, want 2", *loads)
+	}
+	if s := r.Status(); s.TotalFailures != 0 {
+		t.Errorf("the status is %+v", s)
+	}
+}
+
+func TestFSReadsAnyFileSystem(t *testing.T) {
+	t.Parallel()
+	const name = "tables/data"
+	at := time.Unix(1_700_000_000, 0)
+	files := fstest.MapFS{name: {Data: []byte("one"), ModTime: at}}
+	c, _ := newTexts()
+	r := reload.New(c, reload.FS(files, name), load, reload.Options{Logger: quiet})
+	succeeds(t, r, c, "one")
+	if s := r.Status(); s.Source != name || !s.Modified.Equal(at) {
+		t.Errorf("the status is %+v", s)
+	}
+	files[name] = &fstest.MapFile{Data: []byte("two"), ModTime: at.Add(time.Second)}
+	succeeds(t, r, c, "two")
+	files[name] = &fstest.MapFile{Data: []byte("longer"), ModTime: at.Add(time.Second)}
+	succeeds(t, r, c, "longer")
+	delete(files, name)
+	if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, fs.ErrNotExist) {
+		t.Error(failure)
+	}
+	files[name] = &fstest.MapFile{Mode: fs.ModeDir | 0o755}
+	if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), "is no regular file but d") {
+		t.Error(failure)
+	}
+	files[name] = &fstest.MapFile{Data: []byte("one"), ModTime: at}
+	succeeds(t, r, c, "one")
+}
+
+// Files of an embed.FS have no modification time.
+func TestFSWithoutTimes(t *testing.T) {
+	t.Parallel()
+	files := fstest.MapFS{"data": {Data: []byte("embedded")}}
+	var outcomes []reload.Outcome
+	c, _ := newTexts()
+	r := reload.New(c, reload.FS(files, "data"), load, reload.Options{Logger: quiet, Observe: func(e reload.Event) { outcomes = append(outcomes, e.Outcome) }})
+	for range 2 {
+		succeeds(t, r, c, "embedded")
+	}
+	if s := r.Status(); outcomes[1] != reload.NotModified || !s.Modified.IsZero() {
+		t.Errorf("the second attempt is %q, the status %+v", outcomes[1], s)
+	}
+}
+
+func TestAFileOfAnFSThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]string{"same length": "AFTER!", "longer": "afterwards", "shorter": "now"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			path := filepath.Join(dir, "data")
+			write(t, path, "before")
+			c, _ := newTexts()
+			loads := 0
+			r := reload.New(c, reload.FS(os.DirFS(dir), "data"), func(ctx context.Context, next, current *text, content *reload.Content) error {
+				if loads++; loads == 1 {
+					if err := os.WriteFile(path, []byte(change), 0o644); err != nil {
+						return err
+					}
+				}
+				return load(ctx, next, current, content)
+			}, reload.Options{Logger: quiet})
+			succeeds(t, r, c, change)
+			if loads != 2 {
+				t.Errorf("%d loads", loads)
+			}
+		})
 	}
 }

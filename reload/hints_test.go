@@ -3,13 +3,43 @@ package reload_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 	"time"
 
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
+
+func TestRunFollowsHints(t *testing.T) {
+	inBubble(t, true, reload.Options{Every: 24 * time.Hour}, func(t *testing.T, _ *reload.Reloader, c *texts, fake *reloadtest.Fake) {
+		for i := range 10 {
+			push(fake, "content %d", i)
+			time.Sleep(time.Second)
+			synctest.Wait()
+			is(t, c, "content "+string(rune('0'+i)))
+		}
+	})
+}
+
+func TestAWaiterThatNeverWaitsDoesNotMakeRunSpin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		fake := eager{new(reloadtest.Fake)}
+		fake.Push([]byte("one"))
+		r := reload.New(c, fake, load, reload.Options{Logger: quiet})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		if err := r.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if n := fake.Fetches(); n < 300 || n > 602 { // one at the start, one at the first hint
+			t.Errorf("%d fetches in a minute, want one in 100 ms", n)
+		}
+	})
+}
 
 // recordedAttempts returns how many attempts an hour of Run makes.
 func recordedAttempts(t *testing.T, source reload.Source) uint64 {
@@ -131,4 +161,86 @@ func TestAHintAfterTheFirstSuccessIsFollowedAtOnce(t *testing.T) {
 		cancel()
 		<-ended
 	})
+}
+
+// plantedDeaf is a Waiter that cannot tell.
+type plantedDeaf struct{ *reloadtest.Fake }
+
+func (plantedDeaf) Wait(context.Context, string) error { return errDown }
+
+// A Waiter that gives no hints is asked again after Every, and logged each time.
+func TestAWaiterThatFailsIsAskedAgainAfterEvery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		source := plantedDeaf{new(reloadtest.Fake)}
+		push(source.Fake, "content")
+		var lines logs
+		r := reload.New(c, source, load, reload.Options{Every: 10 * time.Minute, Logger: lines.logger(slog.LevelWarn)})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		r.Run(ctx)
+		if n := len(lines.all()); n < 5 || n > 7 {
+			t.Errorf("%d lines in six times Every: %.500q", n, lines.all())
+		}
+	})
+}
+
+// Sources that wrap a Waiter hand it its own revision: another one would be a
+// hint at once, and then again and again.
+func TestWrappedWaitersAreAskedWithTheirOwnRevision(t *testing.T) {
+	dir := t.TempDir()
+	for name, wrap := range map[string]func(fake, sums reload.Source) reload.Source{
+		"a check": reload.WithSHA256,
+		"a cache": func(fake, _ reload.Source) reload.Source { return reload.Cache(fake, dir+"/1") },
+		"a cache around checks": func(fake, sums reload.Source) reload.Source {
+			return reload.Cache(reload.WithSHA256(fake, sums), dir+"/2")
+		},
+		"a join": func(fake, sums reload.Source) reload.Source {
+			empty := reload.FS(fstest.MapFS{"empty": new(fstest.MapFile)}, "empty")
+			return reload.Join(empty, reload.WithSHA256(fake, sums))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				fake, sums := new(reloadtest.Fake), new(reloadtest.Fake)
+				push(fake, "content")
+				push(sums, "%x", sumOf("content"))
+				c, _ := newTexts()
+				r := reload.New(c, wrap(fake, sums), load, reload.Options{Every: 24 * time.Hour, Logger: quiet})
+				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				if err := r.Run(ctx); err == nil {
+					t.Error("Run returned nil")
+				}
+				is(t, c, "content")
+				if attempts := r.Status().Attempts; attempts > 2 { // the first, and a hint from before it
+					t.Errorf("%d attempts in an hour without a change", attempts)
+				}
+			})
+		})
+	}
+}
+
+func TestHintsPassThroughChecksAndCaches(t *testing.T) {
+	t.Parallel()
+	fake, sums, signatures := new(reloadtest.Fake), new(reloadtest.Fake), new(reloadtest.Fake)
+	public, _ := key('a')
+	push(fake, "one")
+	source := reload.Cache(reload.WithEd25519(reload.WithSHA256(fake, sums), signatures, public), t.TempDir()).(reload.Waiter)
+	hint := make(chan error, 1)
+	go func() { hint <- source.Wait(t.Context(), "1 | 7 | 8") }()
+	select {
+	case err := <-hint:
+		t.Errorf("a hint without a change: %v", err)
+	default: // it waits, or has not begun
+	}
+	push(fake, "two")
+	if err := <-hint; err != nil {
+		t.Error(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := source.Wait(ctx, "2 | 7 | 8"); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -164,6 +165,146 @@ func TestAStatusErrorWithSecretsIsStillOne(t *testing.T) {
 	_, err := reload.HTTP(s.URL+"/data?key=licence-key", reload.HTTPOptions{}).Fetch(t.Context(), "")
 	var status *reload.HTTPError
 	if !errors.As(err, &status) || status.After != time.Minute || status.Body != "quota of … is used up\n" {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// What Prepare adds is hidden as what the URL has is, however a server quotes it.
+func TestSecretsThatPrepareAddsAreHidden(t *testing.T) {
+	t.Parallel()
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no licence for "+r.URL.Query().Get("key")+", "+r.URL.Query().Get("pin")+", "+r.Header.Get("Cookie"), http.StatusForbidden)
+	})
+	r, _ := fromHTTP(s.URL+"/data", reload.HTTPOptions{Prepare: func(request *http.Request) error {
+		request.URL.RawQuery = "key=ab%2Fcd%20ef&pin=q7z9"
+		request.Header.Set("Cookie", "session=xyzzy")
+		return nil
+	}}, reload.Options{})
+	text := failsWith(t, r, reload.Fetching).Error()
+	for _, secret := range []string{"ab/cd ef", "q7z9", "xyzzy"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%q shows %q", text, secret)
+		}
+	}
+	if !strings.Contains(text, "no licence for") {
+		t.Errorf("%q does not say how the body begins", text)
+	}
+}
+
+// What Prepare puts into the URL, and what a cookie jar sends, is a secret after a
+// redirect, too.
+func TestNoRequestOnTheWayShowsItsSecrets(t *testing.T) {
+	t.Parallel()
+	server := site(t, func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/login":
+			http.SetCookie(w, &http.Cookie{Name: "session", Value: "c00kie-of-jar", Path: "/"})
+			http.Redirect(w, r, "/step?signature=of-the-step", http.StatusFound)
+		case "/step":
+			http.Redirect(w, r, "/denied", http.StatusTemporaryRedirect)
+		default:
+			session, _ := r.Cookie("session")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprintf(w, "denied: key k3y-in-query, signature of-the-step, session %s, password pa55word", session.Value)
+		}
+	})
+	jar, _ := cookiejar.New(nil)
+	r, _ := fromHTTP(server.URL+"/login", reload.HTTPOptions{
+		Client: &http.Client{Jar: jar},
+		Prepare: func(r *http.Request) error {
+			r.URL.RawQuery = "key=k3y-in-query"
+			r.SetBasicAuth("user", "pa55word")
+			return nil
+		},
+	}, reload.Options{})
+	failure := failsWith(t, r, reload.Fetching)
+	if !strings.Contains(failure.Error(), "denied: key …") {
+		t.Error(failure)
+	}
+	shown := everything(r, failure)
+	for _, secret := range []string{"k3y-in-query", "of-the-step", "c00kie-of-jar", "pa55word"} {
+		if strings.Contains(shown, secret) {
+			t.Errorf("%q is shown", secret)
+		}
+	}
+}
+
+// A panic of Prepare is shown like its error.
+func TestAPanicOfPrepareShowsNoSecrets(t *testing.T) {
+	t.Parallel()
+	r, _ := fromHTTP("http://127.0.0.1:1/db?key=k3y-in-query", reload.HTTPOptions{Prepare: func(r *http.Request) error {
+		r.Header.Set("X-Api-Key", "k3y-of-the-api")
+		panic("no signer for " + r.URL.String() + " and k3y-of-the-api")
+	}}, reload.Options{})
+	failure := failsWith(t, r, reload.Fetching)
+	shown := everything(r, failure)
+	if !strings.Contains(shown, "panic: no signer for http://127.0.0.1:1/db?… and …") {
+		t.Error(failure)
+	}
+	for _, secret := range []string{"k3y-in-query", "k3y-of-the-api"} {
+		if strings.Contains(shown, secret) {
+			t.Errorf("%q is shown", secret)
+		}
+	}
+}
+
+func TestQueriesInATextAreNotShown(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"no /%zz/blob?X-Sig=S1GNATURE here":                "no /%zz/blob?… here",
+		`"../blob?X-Sig=S1GNATURE"`:                        `"../blob?…"`,
+		"blob?S1GNATURE":                                   "blob?…",
+		"?S1GNATURE":                                       "?…",
+		"<?sig=S1GNATURE>; rel=next":                       "<?…>; rel=next",
+		"//host/path?x=S1GNATURE&y=1#z":                    "//host/path?…",
+		"//alice:S1GNATURE@host/path":                      "//…@host/path",
+		`"https:\/\/alice:S1GNATURE@host\/path"`:           `"https:\/\/…@host\/path"`,
+		"host/path?x=S1GNATURE":                            "host/path?…",
+		"https://host/path?x=O'S1GNATURE":                  "https://host/path?…",
+		`{"url":"https:\/\/host\/path?x=S1GNATURE","n":1}`: `{"url":"https:\/\/host\/path?…","n":1}`,
+		"<a href='/path?x=S1GNATURE'>there</a>":            "<a href='/path?…>there</a>",
+		"/path?подпись":                                    "/path?…",
+
+		"what is this?":                                        "what is this?",
+		"what is this?\nThat.":                                 "what is this?\nThat.",
+		`"why?", he asked (really?!). "who?"`:                  `"why?", he asked (really?!). "who?"`,
+		"<p>Lost?</p>":                                         "<p>Lost?</p>",
+		"bob@example.com // carol@host":                        "bob@example.com // carol@host",
+		`<?xml version="1.0" encoding="UTF-8"?>` + "\n<Error>": `<?xml version="1.0" encoding="UTF-8"?>` + "\n<Error>",
+	} {
+		s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, text)
+		})
+		_, err := reload.HTTP(s.URL, reload.HTTPOptions{}).Fetch(t.Context(), "")
+		var status *reload.HTTPError
+		if !errors.As(err, &status) || status.Body != want {
+			t.Errorf("of %q is shown %v, want %q", text, err, want)
+		}
+	}
+}
+
+func TestAMalformedRedirectShowsNoQuery(t *testing.T) {
+	t.Parallel()
+	for _, location := range []string{"/%zz/blob", "%zz", "//ho%zzst/blob", "http://%zz/", "//alice:S1GNATURE@ho%zzst/", ":"} {
+		s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Location", location+"?X-Sig=S1GNATURE")
+			w.WriteHeader(http.StatusFound)
+		})
+		_, err := reload.HTTP(s.URL, reload.HTTPOptions{}).Fetch(t.Context(), "")
+		if err == nil || !strings.Contains(err.Error(), "Location") || strings.Contains(err.Error(), "S1GNATURE") {
+			t.Errorf("a redirect to %q fails with %v", location, err)
+		}
+	}
+}
+
+func TestAQueryThatIsNotEscapedIsNotShown(t *testing.T) {
+	t.Parallel()
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		return nil, fmt.Errorf("no route to %s", r.URL)
+	})}
+	_, err := reload.HTTP(`http://host/path?key=licence S1G"NATURE`, reload.HTTPOptions{Client: client}).Fetch(t.Context(), "")
+	if err == nil || err.Error() != "no route to http://host/path?…" {
 		t.Errorf("the error is %v", err)
 	}
 }

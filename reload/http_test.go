@@ -3,6 +3,7 @@ package reload_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -214,5 +215,114 @@ func TestHTTPPanicsForWhatCannotWork(t *testing.T) {
 	}
 	for _, options := range []reload.HTTPOptions{{HeaderTimeout: -1}, {StallTimeout: -1}} {
 		pooltest.WantPanic(t, "reload: HTTP with a negative HeaderTimeout or StallTimeout", func() { reload.HTTP("http://host/", options) })
+	}
+}
+
+func TestPrepareCannotMakeARequestConditional(t *testing.T) {
+	t.Parallel()
+	requests := make(chan http.Header, 1)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		requests <- r.Header
+		io.WriteString(w, "content")
+	})
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{Prepare: func(request *http.Request) error {
+		request.Header.Set("If-None-Match", `"mine"`)
+		request.Header.Set("If-Modified-Since", "Tue, 14 Nov 2023 22:13:20 GMT")
+		return nil
+	}}, reload.Options{})
+	succeeds(t, r, c, "content")
+	if header := <-requests; header.Get("If-None-Match") != "" || header.Get("If-Modified-Since") != "" {
+		t.Errorf("the request has %v", header)
+	}
+}
+
+func TestClientAndPrepareAreUsed(t *testing.T) {
+	t.Parallel()
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		user, password, _ := r.BasicAuth()
+		fmt.Fprintf(w, "%s:%s %s %s", user, password, r.Header.Get("X-Licence"), r.URL.RawQuery)
+	})
+	var asked atomic.Int64
+	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+		asked.Add(1)
+		return http.DefaultTransport.RoundTrip(r)
+	})}
+	address := strings.Replace(s.URL, "http://", "http://user:password@", 1) + "/data?edition=lite"
+	r, c := fromHTTP(address, reload.HTTPOptions{Client: client, Prepare: func(r *http.Request) error {
+		r.Header.Set("X-Licence", "key-1")
+		r.Header.Set("If-None-Match", "the Source's own header")
+		return nil
+	}}, reload.Options{})
+	succeeds(t, r, c, "user:password key-1 edition=lite")
+	if asked.Load() != 1 {
+		t.Errorf("the client made %d requests", asked.Load())
+	}
+
+	missing := errors.New("no token")
+	r, _ = fromHTTP(s.URL, reload.HTTPOptions{Client: client, Prepare: func(*http.Request) error { return missing }}, reload.Options{})
+	if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, missing) || failure.Err.Error() != "HTTPOptions.Prepare: no token" {
+		t.Errorf("the error is %v", failure)
+	}
+	if asked.Load() != 1 {
+		t.Error("a request was made after Prepare had failed")
+	}
+}
+
+// roundTrip is an http.RoundTripper that is a function.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+func TestConnectionsAreUsedAgain(t *testing.T) {
+	t.Parallel()
+	addresses := make(map[string]bool)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		addresses[r.RemoteAddr] = true // one request at a time
+		w.Header().Set("ETag", `"x"`)
+		if r.Header.Get("If-None-Match") != "" {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		fmt.Fprint(w, "content")
+	})
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{Client: s.Client()}, reload.Options{})
+	for range 10 {
+		succeeds(t, r, c, "content")
+	}
+	if len(addresses) != 1 {
+		t.Errorf("ten attempts used %d connections", len(addresses))
+	}
+}
+
+// The ctx of a request ends with its attempt: Run's lives long, and would hold
+// each of them.
+func TestTheContextOfARequestEndsWithTheAttempt(t *testing.T) {
+	t.Parallel()
+	status := http.StatusOK
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		w.WriteHeader(status)
+		if status == http.StatusOK {
+			io.WriteString(w, "content")
+		}
+	})
+	var last context.Context
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{Prepare: func(request *http.Request) error {
+		last = request.Context() //nolint:fatcontext // to be looked at after the request
+		return nil
+	}}, reload.Options{})
+	succeeds(t, r, c, "content")
+	if last.Err() == nil {
+		t.Error("after a transfer it has not ended")
+	}
+	status = http.StatusNotModified
+	succeeds(t, r, c, "content")
+	if last.Err() == nil {
+		t.Error("after status 304 it has not ended")
+	}
+	status = http.StatusNotFound
+	failsWith(t, r, reload.Fetching)
+	if last.Err() == nil {
+		t.Error("after status 404 it has not ended")
 	}
 }

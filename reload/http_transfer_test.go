@@ -5,49 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/poolswap/poolswap/reload"
 )
-
-func TestRedirectsAreFollowed(t *testing.T) {
-	t.Parallel()
-	s := site(t, func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/start":
-			http.Redirect(w, r, "/signed?token=of-the-redirect", http.StatusFound)
-		case "/loop":
-			http.Redirect(w, r, "/loop?token=of-the-redirect", http.StatusFound)
-		case "/signed":
-			if r.Header.Get("If-None-Match") == `"one"` {
-				w.WriteHeader(http.StatusNotModified)
-				return
-			}
-			w.Header().Set("ETag", `"one"`)
-			fmt.Fprint(w, "content")
-		}
-	})
-	var outcome reload.Outcome
-	r, c := fromHTTP(s.URL+"/start", reload.HTTPOptions{}, reload.Options{Observe: func(e reload.Event) { outcome = e.Outcome }})
-	succeeds(t, r, c, "content")
-	succeeds(t, r, c, "content")
-	if outcome != reload.NotModified {
-		t.Errorf("the condition did not follow the redirect: %s", outcome)
-	}
-	r, _ = fromHTTP(s.URL+"/loop", reload.HTTPOptions{}, reload.Options{})
-	if failure := failsWith(t, r, reload.Fetching); failure.Err.Error() != "stopped after 10 redirects" {
-		t.Errorf("the error is %v", failure)
-	}
-	refuse := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, _ = fromHTTP(s.URL+"/start", reload.HTTPOptions{Client: refuse}, reload.Options{})
-	var status *reload.HTTPError
-	if failure := failsWith(t, r, reload.Fetching); !errors.As(failure, &status) || status.Status != http.StatusFound {
-		t.Errorf("the error is %v", failure)
-	}
-}
 
 func TestABodyThatTheServerCutsIsAnError(t *testing.T) {
 	t.Parallel()
@@ -90,43 +56,6 @@ func TestABodyThatTheServerCutsIsAnError(t *testing.T) {
 	}
 }
 
-func TestClientAndPrepareAreUsed(t *testing.T) {
-	t.Parallel()
-	s := site(t, func(w http.ResponseWriter, r *http.Request) {
-		user, password, _ := r.BasicAuth()
-		fmt.Fprintf(w, "%s:%s %s %s", user, password, r.Header.Get("X-Licence"), r.URL.RawQuery)
-	})
-	var asked atomic.Int64
-	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-		asked.Add(1)
-		return http.DefaultTransport.RoundTrip(r)
-	})}
-	address := strings.Replace(s.URL, "http://", "http://user:password@", 1) + "/data?edition=lite"
-	r, c := fromHTTP(address, reload.HTTPOptions{Client: client, Prepare: func(r *http.Request) error {
-		r.Header.Set("X-Licence", "key-1")
-		r.Header.Set("If-None-Match", "the Source's own header")
-		return nil
-	}}, reload.Options{})
-	succeeds(t, r, c, "user:password key-1 edition=lite")
-	if asked.Load() != 1 {
-		t.Errorf("the client made %d requests", asked.Load())
-	}
-
-	missing := errors.New("no token")
-	r, _ = fromHTTP(s.URL, reload.HTTPOptions{Client: client, Prepare: func(*http.Request) error { return missing }}, reload.Options{})
-	if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, missing) || failure.Err.Error() != "HTTPOptions.Prepare: no token" {
-		t.Errorf("the error is %v", failure)
-	}
-	if asked.Load() != 1 {
-		t.Error("a request was made after Prepare had failed")
-	}
-}
-
-// roundTrip is an http.RoundTripper that is a function.
-type roundTrip func(*http.Request) (*http.Response, error)
-
-func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
-
 func TestACtxThatEndsInTheMiddleEndsTheTransfer(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
@@ -157,23 +86,156 @@ func TestACtxThatEndsInTheMiddleEndsTheTransfer(t *testing.T) {
 	}
 }
 
-func TestConnectionsAreUsedAgain(t *testing.T) {
-	t.Parallel()
-	addresses := make(map[string]bool)
-	s := site(t, func(w http.ResponseWriter, r *http.Request) {
-		addresses[r.RemoteAddr] = true // one request at a time
-		w.Header().Set("ETag", `"x"`)
-		if r.Header.Get("If-None-Match") != "" {
-			w.WriteHeader(http.StatusNotModified)
-			return
+// pipes is a listener of connections in memory, whose time is a bubble's.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case conn := <-p.conns:
+		return conn, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error { close(p.closed); return nil }
+
+func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
+
+func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
+	client, server := net.Pipe()
+	p.conns <- server
+	return client, nil
+}
+
+// inTime runs fn in a bubble with a client of a server in memory.
+func inTime(t *testing.T, handler http.HandlerFunc, fn func(t *testing.T, client *http.Client)) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &pipes{make(chan net.Conn), make(chan struct{})}
+		server := &http.Server{Handler: handler}
+		go server.Serve(p)
+		transport := &http.Transport{DialContext: p.dial}
+		fn(t, &http.Client{Transport: transport})
+		transport.CloseIdleConnections()
+		if err := server.Shutdown(context.WithoutCancel(t.Context())); err != nil { // waits for handlers
+			t.Error(err)
 		}
-		fmt.Fprint(w, "content")
 	})
-	r, c := fromHTTP(s.URL, reload.HTTPOptions{Client: s.Client()}, reload.Options{})
-	for range 10 {
-		succeeds(t, r, c, "content")
+}
+
+const (
+	headerTimeout = 5 * time.Second
+	stallTimeout  = 10 * time.Second
+)
+
+// failsAfter fails unless Reload fails with want, no sooner and no later than d
+// after began.
+func failsAfter(t *testing.T, r *reload.Reloader, stage reload.Stage, want string, d time.Duration) {
+	t.Helper()
+	began := time.Now()
+	if failure := failsWith(t, r, stage); failure.Err.Error() != want || failure.Refused {
+		t.Errorf("the error is %v, want %s", failure, want)
 	}
-	if len(addresses) != 1 {
-		t.Errorf("ten attempts used %d connections", len(addresses))
+	if took := time.Since(began); took != d {
+		t.Errorf("it took %v, want %v", took, d)
 	}
+}
+
+func TestAServerThatDoesNotAnswerIsLeft(t *testing.T) {
+	inTime(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout}, reload.Options{})
+		failsAfter(t, r, reload.Fetching, "no response within 5s", headerTimeout)
+	})
+}
+
+func TestRedirectsCountForTheHeaderTimeout(t *testing.T) {
+	inTime(t, func(w http.ResponseWriter, r *http.Request) {
+		time.Sleep(3 * time.Second)
+		http.Redirect(w, r, "/more", http.StatusFound)
+	}, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout}, reload.Options{})
+		failsAfter(t, r, reload.Fetching, "no response within 5s", headerTimeout)
+	})
+}
+
+func TestATransferThatStallsIsLeft(t *testing.T) {
+	const pause, parts = 9 * time.Second, 100 // longer than both timeouts in all
+	inTime(t, func(w http.ResponseWriter, r *http.Request) {
+		for i := range parts {
+			fmt.Fprintf(w, "part %3d\n", i)
+			http.NewResponseController(w).Flush()
+			time.Sleep(pause)
+		}
+		if r.URL.Path == "/stalls" {
+			<-r.Context().Done()
+		}
+	}, func(t *testing.T, client *http.Client) {
+		options := reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout, StallTimeout: stallTimeout}
+		r, c := fromHTTP("http://host/stalls", options, reload.Options{})
+		failsAfter(t, r, reload.Reading, "no byte of the body within 10s", (parts-1)*pause+stallTimeout)
+		is(t, c, "")
+		r, c = fromHTTP("http://host/slow", options, reload.Options{})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(current(c)) != parts*9 {
+			t.Errorf("readers get %d bytes", len(current(c)))
+		}
+	})
+}
+
+func TestALoadThatTakesItsTimeIsNoStall(t *testing.T) {
+	inTime(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		w.Write(make([]byte, 1_000_000))
+	}, func(t *testing.T, client *http.Client) {
+		c, _ := newTexts()
+		r := reload.New(c, reload.HTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}), func(_ context.Context, _, _ *text, content *reload.Content) error {
+			for range 10 {
+				time.Sleep(time.Hour)
+				if _, err := io.ReadFull(content.Body, make([]byte, 100_000)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, reload.Options{Logger: quiet})
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestAStatusErrorDoesNotWaitForItsBody(t *testing.T) {
+	inTime(t, func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusBadGateway)
+		fmt.Fprint(w, "upstream")
+		http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}, reload.Options{})
+		failsAfter(t, r, reload.Fetching, `status 502 Bad Gateway, "upstream"`, stallTimeout)
+	})
+}
+
+// Run asks no sooner than the server allows.
+func TestRunWaitsAsLongAsTheServerAsks(t *testing.T) {
+	var asked []time.Time
+	inTime(t, func(w http.ResponseWriter, _ *http.Request) {
+		asked = append(asked, time.Now()) // one request at a time
+		w.Header().Set("Retry-After", "3600")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client}, reload.Options{Every: time.Second})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Hour+time.Minute)
+		defer cancel()
+		if err := r.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if len(asked) != 11 {
+			t.Errorf("%d requests in ten hours", len(asked))
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -253,5 +254,157 @@ func TestThePageNamesTheSource(t *testing.T) {
 	}
 	if !strings.Contains(pageOf(t, r), "/none.csv</h1>") {
 		t.Error("the page does not name the file")
+	}
+}
+
+// A failure is what an operator has to know first, whatever the content is from.
+func TestThePageSaysWhatFailsWhileTheContentIsFromTheCache(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	fake := keptThenBad(t, dir)
+	c, _ := newTexts()
+	r := reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: quiet})
+	fake.Fail(errors.New("down"))
+	succeeds(t, r, c, "good")
+	push(fake, "bad")
+	failsWith(t, r, reload.Loading)
+	answer := httptest.NewRecorder()
+	r.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+	if text := answer.Body.String(); !strings.Contains(text, "The newest content was refused. Version 1 stays.") {
+		t.Errorf("the page does not say that content was refused: %s", text)
+	}
+}
+
+// Only a limit is the readers' doing.
+func TestThePageDoesNotBlameReadersForAConflict(t *testing.T) {
+	t.Parallel()
+	c, pool := newTexts()
+	fake := new(reloadtest.Fake)
+	push(fake, "content")
+	r := reload.New(c, fake, func(context.Context, *text, *text, *reload.Content) error {
+		c.Update(pool.Get())
+		return nil
+	}, reload.Options{Logger: quiet})
+	failsWith(t, r, reload.Publishing)
+	answer := httptest.NewRecorder()
+	r.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
+	if text := answer.Body.String(); !strings.Contains(text, "The newest content could not be loaded.") {
+		t.Errorf("the page says %s", text)
+	}
+}
+
+func TestABrowserThatTakesJSONTooGetsThePage(t *testing.T) {
+	r, _, _ := faked(reload.Options{})
+	if kind := ask(r, http.MethodGet, "/status", "text/html, application/json").Header().Get("Content-Type"); kind != "text/html; charset=utf-8" {
+		t.Errorf("it gets %s", kind)
+	}
+}
+
+func TestOnlyGetAndHeadAreServed(t *testing.T) {
+	r, _, _ := faked(reload.Options{})
+	server := httptest.NewServer(r)
+	defer server.Close()
+	for method, want := range map[string]int{http.MethodGet: 200, http.MethodHead: 200, http.MethodPost: 405, http.MethodPut: 405, http.MethodDelete: 405} {
+		request, err := http.NewRequestWithContext(t.Context(), method, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := server.Client().Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		if err = errors.Join(err, answer.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != want {
+			t.Errorf("%s: status %d, want %d", method, answer.StatusCode, want)
+		}
+		if want == 405 && answer.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: Allow is %q", method, answer.Header.Get("Allow"))
+		}
+		if (len(body) > 0) != (method != http.MethodHead) {
+			t.Errorf("%s: a body of %d bytes", method, len(body))
+		}
+	}
+	if n := r.Status().Attempts; n != 0 {
+		t.Errorf("requests made %d attempts", n)
+	}
+}
+
+func TestNeitherPageNorJSONShowsTheSecretsOfAURL(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Error(w, "no licence for "+r.URL.String(), http.StatusForbidden)
+	}))
+	defer server.Close()
+	address := strings.Replace(server.URL, "://", "://ann:p4ssw0rd@", 1) + "/db?licence_key=4711-0815"
+	for _, down := range []bool{false, true} {
+		if down {
+			server.Close()
+		}
+		c, _ := newTexts()
+		r := reload.New(c, reload.HTTP(address, reload.HTTPOptions{}), load, reload.Options{Logger: quiet})
+		if err := r.Reload(t.Context()); err == nil {
+			t.Fatal("no error")
+		}
+		for _, target := range []string{"/status", "/status?format=json"} {
+			text := ask(r, http.MethodGet, target, browserAccept).Body.String()
+			if !strings.Contains(text, "/db") {
+				t.Errorf("%s does not name the source", target)
+			}
+			for _, secret := range []string{"4711-0815", "licence_key", "p4ssw0rd"} {
+				if strings.Contains(text, secret) {
+					t.Errorf("%s, down %v: it shows %q", target, down, secret)
+				}
+			}
+		}
+	}
+}
+
+// hostile is a source whose every text is HTML.
+type hostile struct{ fail bool }
+
+const script = `<script>alert("1")</script>`
+
+func (*hostile) String() string { return script }
+
+func (h *hostile) Fetch(context.Context, string) (*reload.Content, error) {
+	if h.fail {
+		return nil, errors.New(script + "\n" + script)
+	}
+	return &reload.Content{Revision: script, Size: -1, Body: io.NopCloser(strings.NewReader("text"))}, nil
+}
+
+func TestHTMLInTextsIsEscaped(t *testing.T) {
+	c, _ := newTexts()
+	source := new(hostile)
+	r := reload.New(c, source, load, reload.Options{Logger: quiet})
+	r.Reload(t.Context())
+	source.fail = true
+	r.Reload(t.Context())
+	text := pageOf(t, r)
+	if strings.Contains(text, "<script") {
+		t.Error("the page has a script")
+	}
+	// the title and the head, revision, error and its second line, and the last
+	// three once more among the events
+	if n := strings.Count(text, "&lt;script&gt;"); n != 8 {
+		t.Errorf("the page shows %d such texts, want 8", n)
+	}
+}
+
+func TestThePageLoadsNothing(t *testing.T) {
+	r, _, fake := faked(reload.Options{})
+	push(fake, "one")
+	r.Reload(t.Context())
+	answer := ask(r, http.MethodGet, "/status", browserAccept)
+	if policy := answer.Header().Get("Content-Security-Policy"); policy != "default-src 'none'; style-src 'unsafe-inline'" {
+		t.Errorf("the policy is %q", policy)
+	}
+	if found := regexp.MustCompile(`(?i)https?:|//|\bsrc=|url\(|@import|<link|<script|<iframe|<img`).FindAllString(answer.Body.String(), -1); len(found) > 0 {
+		t.Errorf("the page has %q", found)
+	}
+	if cached := answer.Header().Get("Cache-Control"); cached != "no-store" {
+		t.Errorf("Cache-Control is %q", cached)
 	}
 }

@@ -3,6 +3,7 @@ package reload_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -69,38 +70,46 @@ func TestTheSameBytesUnderANewRevisionAreNotPublished(t *testing.T) {
 	is(t, c, "one") // it is not current any more, so it is published
 }
 
-func TestContentThatLoadRefusesIsNotFetchedAgain(t *testing.T) {
+func TestUnchangedContentHasTheTimeOfTheNewest(t *testing.T) {
 	t.Parallel()
-	r, c, fake := faked(reload.Options{})
+	fake := keptThenBad(t, t.TempDir())
+	source := &dated{Source: fake, modified: time.Unix(1000, 0)}
+	c, _ := newTexts()
+	r := reload.New(c, source, load, reload.Options{Logger: quiet})
 	push(fake, "good")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	push(fake, "bad")
-	var failure *reload.Error
-	if err := r.Reload(t.Context()); !errors.As(err, &failure) || !errors.Is(err, errBad) || !failure.Refused || failure.Stage != reload.Loading {
-		t.Fatalf("the error is %+v", err)
-	}
-	is(t, c, "good")
-	for range 3 { // the fake says that it was not modified
-		if err := r.Reload(t.Context()); !errors.Is(err, errBad) {
-			t.Fatalf("the error is %v, want that of the refusal", err)
-		}
-	}
-	if fake.Open() != 0 {
-		t.Error("a body is open")
-	}
-	s := r.Status()
-	if s.Refused != "2" || s.Revision != "1" || s.Failures != 1 || !errors.Is(s.Err, errBad) {
+	succeeds(t, r, c, "good")
+	source.modified = time.Unix(2000, 0)
+	push(fake, "good")
+	succeeds(t, r, c, "good")
+	if s := r.Status(); s.Version != 1 || s.Modified.Unix() != 2000 {
 		t.Errorf("the status is %+v", s)
 	}
-	push(fake, "good again")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
+}
+
+// Held is of attempts that fail now, not of one that failed once.
+func TestNothingHoldsAnObjectAfterAnAttemptSucceeded(t *testing.T) {
+	synctest.Test(t, testNothingHolds) // an attempt waits for an object
+}
+
+func testNothingHolds(t *testing.T) {
+	pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 2})
+	c := poolswap.NewEmptyContainer(pool)
+	fake := keptThenBad(t, t.TempDir())
+	r := reload.New(c, fake, load, reload.Options{Logger: quiet})
+	push(fake, "one")
+	succeeds(t, r, c, "one")
+	held := c.Acquire()
+	push(fake, "two")
+	succeeds(t, r, c, "two")
+	push(fake, "three")
+	failsWith(t, r, reload.Publishing)
+	if r.Status().Held() == nil {
+		t.Error("Held is nil while the attempt fails")
 	}
-	is(t, c, "good again")
-	if s := r.Status(); s.Refused != "" || s.Failures != 0 {
-		t.Errorf("the status is %+v", s)
+	c.Release(held)
+	succeeds(t, r, c, "three")
+	if s := r.Status(); s.Held() != nil || s.Err == nil {
+		t.Errorf("held: %v; the last error is %v", s.Held(), s.Err)
 	}
 }
 
@@ -161,21 +170,6 @@ func TestTheRestOfTheBodyIsReadBeforePublication(t *testing.T) {
 	is(t, c, "12")
 }
 
-func TestAPanicOfLoadIsAnErrorWithItsStack(t *testing.T) {
-	t.Parallel()
-	r, c, fake := faked(reload.Options{})
-	push(fake, "panic")
-	var panicked *reload.PanicError
-	if err := r.Reload(t.Context()); !errors.As(err, &panicked) || panicked.Value != "no such column" || !strings.Contains(string(panicked.Stack), "reload_test.load") {
-		t.Fatalf("the error is %v", err)
-	}
-	push(fake, "good")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	is(t, c, "good")
-}
-
 func TestContentLargerThanMaxBytesIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int64{"announced": 11, "not announced": -1} {
@@ -193,11 +187,40 @@ func TestContentLargerThanMaxBytesIsRefused(t *testing.T) {
 	}
 }
 
-// sourceFunc is a Source that is a function.
-type sourceFunc func(ctx context.Context, have string) (*reload.Content, error)
+// A load that takes no notice of its ctx publishes nothing once that has ended.
+func TestNothingIsPublishedAfterTheCtxHasEnded(t *testing.T) {
+	t.Parallel()
+	fake := keptThenBad(t, t.TempDir())
+	c, _ := newTexts()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := reload.New(c, fake, func(ctx context.Context, next, current *text, content *reload.Content) error {
+		err := load(ctx, next, current, content)
+		cancel()
+		return err
+	}, reload.Options{Logger: quiet})
+	push(fake, "good")
+	if err := r.Reload(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Reload returned %v", err)
+	}
+	is(t, c, "")
+	succeeds(t, r, c, "good")
+}
 
-func (f sourceFunc) Fetch(ctx context.Context, have string) (*reload.Content, error) {
-	return f(ctx, have)
+// A load that keeps the Body cannot read what a later attempt may have under it.
+func TestABodyThatLoadKeptCannotBeRead(t *testing.T) {
+	t.Parallel()
+	var kept io.Reader
+	fake := keptThenBad(t, t.TempDir())
+	c, _ := newTexts()
+	r := reload.New(c, fake, func(ctx context.Context, next, current *text, content *reload.Content) error {
+		kept = content.Body
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	push(fake, "good")
+	succeeds(t, r, c, "good")
+	if n, err := kept.Read(make([]byte, 4)); n != 0 || err == nil || !strings.Contains(err.Error(), "after load had returned") {
+		t.Errorf("Read returned %d and %v", n, err)
+	}
 }
 
 func TestAnAttemptWaitsForAnObjectAndSaysWhoHoldsIt(t *testing.T) {
@@ -256,5 +279,66 @@ func TestLogs(t *testing.T) {
 	}
 	if got := lines.all(); !slices.Equal(got, want) {
 		t.Errorf("the log is\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A Source that breaks its contract is told so, by those around it, too.
+func TestASourceWithoutContentIsToldSoByWhatIsAroundIt(t *testing.T) {
+	t.Parallel()
+	sums := new(reloadtest.Fake)
+	push(sums, "%x", sumOf("content"))
+	for what, content := range map[string]*reload.Content{
+		"neither content nor an error": nil, "content without a Body": {},
+	} {
+		none := sourceFunc(func(context.Context, string) (*reload.Content, error) { return content, nil })
+		for name, source := range map[string]reload.Source{
+			"a cache":       reload.Cache(none, t.TempDir()),
+			"a check":       reload.WithSHA256(none, sums),
+			"a check's sum": reload.WithSHA256(sums, none),
+		} {
+			r := reload.New(poolswap.NewEmptyContainer(poolswap.NewPool(func() *text { return new(text) }, nil)), source, load, reload.Options{Logger: quiet})
+			if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), what) || errors.As(failure, new(*reload.PanicError)) {
+				t.Error(fmt.Sprint(name, ": ", failure.Error())[:100])
+			}
+		}
+	}
+}
+
+// ErrNotModified for no revision would make Reload say that the newest content is
+// loaded, while nothing is.
+func TestNotModifiedForNoRevisionIsAFailure(t *testing.T) {
+	t.Parallel()
+	c, _ := newTexts()
+	r := reload.New(c, sourceFunc(func(context.Context, string) (*reload.Content, error) { return nil, reload.ErrNotModified }), load, reload.Options{Logger: quiet})
+	failure := failsWith(t, r, reload.Fetching)
+	if s := r.Status(); s.State() != "failing" || !strings.Contains(failure.Error(), "ErrNotModified for no revision") {
+		t.Errorf("Reload returned %v, the state is %s", failure, s.State())
+	}
+}
+
+func TestCheckLoss(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		before, after int
+		most          float64
+		want          string
+	}{
+		{0, 0, 0.5, ""},
+		{0, 10, 0, ""},
+		{10, 20, 0, ""},
+		{10, 10, 0, ""},
+		{10, 5, 0.5, ""},
+		{10, 4, 0.5, "4 of 10 rows are left, more than 50 % lost: was the table cut short?"},
+		{10, 9, 0, "9 of 10 rows are left, more than 0 % lost: was the table cut short?"},
+		{1000, 0, 0.125, "0 of 1000 rows are left, more than 12.5 % lost: was the table cut short?"},
+		{1000, 0, 1, ""},
+	} {
+		got := ""
+		if err := reload.CheckLoss(test.before, test.after, test.most); err != nil {
+			got = err.Error()
+		}
+		if got != test.want {
+			t.Errorf("CheckLoss(%d, %d, %g) is %q, want %q", test.before, test.after, test.most, got, test.want)
+		}
 	}
 }

@@ -12,38 +12,6 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// plain is a fake that gives no hints.
-type plain struct{ fake *reloadtest.Fake }
-
-func (p plain) Fetch(ctx context.Context, have string) (*reload.Content, error) {
-	return p.fake.Fetch(ctx, have)
-}
-
-// inBubble runs fn with a Reloader that runs, and a function that stops it and
-// returns what Run returned.
-func inBubble(t *testing.T, hints bool, options reload.Options, fn func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := newTexts()
-		fake := new(reloadtest.Fake)
-		options.Logger = quiet
-		var source reload.Source = fake
-		if !hints {
-			source = plain{fake}
-		}
-		r := reload.New(c, source, load, options)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- r.Run(ctx) }()
-		synctest.Wait()
-		fn(t, r, c, fake)
-		cancel()
-		if err := <-ended; !errors.Is(err, context.Canceled) && !errors.Is(err, poolswap.ErrClosed) {
-			t.Errorf("Run returned %v", err)
-		}
-	})
-}
-
 func TestRunPollsEvery(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		fake.Push([]byte("one"))
@@ -61,87 +29,6 @@ func TestRunPollsEvery(t *testing.T) {
 		time.Sleep(time.Until(next) + 1)
 		synctest.Wait()
 		is(t, c, "two")
-	})
-}
-
-func TestRunFollowsHints(t *testing.T) {
-	inBubble(t, true, reload.Options{Every: 24 * time.Hour}, func(t *testing.T, _ *reload.Reloader, c *texts, fake *reloadtest.Fake) {
-		for i := range 10 {
-			push(fake, "content %d", i)
-			time.Sleep(time.Second)
-			synctest.Wait()
-			is(t, c, "content "+string(rune('0'+i)))
-		}
-	})
-}
-
-// eager is a Waiter that always says that there is something newer.
-type eager struct{ *reloadtest.Fake }
-
-func (eager) Wait(context.Context, string) error { return nil }
-
-func TestAWaiterThatNeverWaitsDoesNotMakeRunSpin(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		c, _ := newTexts()
-		fake := eager{new(reloadtest.Fake)}
-		fake.Push([]byte("one"))
-		r := reload.New(c, fake, load, reload.Options{Logger: quiet})
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		if err := r.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Error(err)
-		}
-		if n := fake.Fetches(); n < 300 || n > 602 { // one at the start, one at the first hint
-			t.Errorf("%d fetches in a minute, want one in 100 ms", n)
-		}
-	})
-}
-
-func TestRunBacksOff(t *testing.T) {
-	inBubble(t, false, reload.Options{Every: time.Minute, MaxBackoff: 8 * time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
-		fake.Push([]byte("one"))
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		is(t, c, "one")
-		fake.Fail(errors.New("down"))
-		time.Sleep(2 * time.Minute)
-		for r.Status().Failures < 20 { // each pause is random below a ceiling
-			s := r.Status()
-			ceiling := min(time.Minute<<(s.Failures-1), 8*time.Minute)
-			if pause := time.Until(s.Next); pause <= 0 || pause > ceiling {
-				t.Errorf("after %d failures the next attempt is in %v, want at most %v", s.Failures, pause, ceiling)
-			}
-			time.Sleep(time.Until(s.Next) + 1)
-			synctest.Wait()
-			if r.Status().Failures != s.Failures+1 {
-				t.Fatalf("%d failures became %d", s.Failures, r.Status().Failures)
-			}
-		}
-		fake.Push([]byte("two"))
-		time.Sleep(8*time.Minute + 1)
-		synctest.Wait()
-		is(t, c, "two")
-	})
-}
-
-// later is an error with a Retry-After.
-type later struct{ time.Duration }
-
-func (later) Error() string               { return "busy" }
-func (l later) RetryAfter() time.Duration { return l.Duration }
-
-func TestRunHonoursRetryAfter(t *testing.T) {
-	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
-		fake.Fail(later{time.Hour})
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if wait := time.Until(r.Status().Next); wait < 59*time.Minute || wait > time.Hour {
-			t.Errorf("the next attempt is in %v, and the source asked for an hour", wait)
-		}
-		push(fake, "one")
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		is(t, c, "one")
 	})
 }
 
@@ -227,5 +114,85 @@ func TestAnAttemptThatItsCallerCancelsServesNoOther(t *testing.T) {
 		if s := r.Status(); s.Failures != 0 || s.Err != nil {
 			t.Errorf("the status is %+v", s)
 		}
+	})
+}
+
+// A container that is closed ends Run in the middle of an attempt.
+func TestRunEndsWhenTheContainerClosesWhileTheSourceAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		r := reload.New(c, sourceFunc(func(ctx context.Context, _ string) (*reload.Content, error) {
+			<-ctx.Done()
+			return nil, ctx.Err()
+		}), load, reload.Options{Logger: quiet})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(ctx) }()
+		synctest.Wait()
+		if err := c.Close(ctx); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		select {
+		case err := <-ended:
+			if !errors.Is(err, poolswap.ErrClosed) {
+				t.Errorf("Run returned %v", err)
+			}
+		default:
+			t.Error("Run goes on")
+		}
+	})
+}
+
+// Calls that share an attempt share the refusal that it found to last.
+func TestReloadsThatShareAnAttemptShareTheRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _, fake := faked(reload.Options{})
+		push(fake, "bad")
+		failsWith(t, r, reload.Loading)
+		fake.Delay(time.Second)
+		results := make(chan error, 3)
+		for range cap(results) {
+			go func() { results <- r.Reload(t.Context()) }()
+			synctest.Wait()
+		}
+		for range cap(results) {
+			if err := <-results; !errors.Is(err, errBad) {
+				t.Errorf("Reload returned %v, want the refusal", err)
+			}
+		}
+		if fake.Fetches() != 3 {
+			t.Errorf("%d attempts, want the first, one, and one for the two that waited", fake.Fetches())
+		}
+	})
+}
+
+// An attempt whose caller gives up says nothing to those that wait with it.
+func TestAnAttemptThatIsCancelledServesNoneThatWaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c, fake := faked(reload.Options{})
+		push(fake, "one")
+		fake.Delay(time.Second)
+		impatient, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		results := make(chan error, 2)
+		go func() { results <- r.Reload(t.Context()) }() // both others wait for it
+		synctest.Wait()
+		second := make(chan error, 1)
+		go func() { second <- r.Reload(impatient) }()
+		synctest.Wait()
+		go func() { results <- r.Reload(t.Context()) }()
+		time.Sleep(1500 * time.Millisecond)
+		cancel()
+		if err := <-second; !errors.Is(err, context.Canceled) {
+			t.Errorf("the second returned %v", err)
+		}
+		for range cap(results) {
+			if err := <-results; err != nil {
+				t.Errorf("another returned %v", err)
+			}
+		}
+		is(t, c, "one")
 	})
 }

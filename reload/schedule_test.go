@@ -23,6 +23,58 @@ func pausesOf(r *reload.Reloader, n int) (shortest, longest time.Duration) {
 	return shortest, longest
 }
 
+func TestRunBacksOff(t *testing.T) {
+	inBubble(t, false, reload.Options{Every: time.Minute, MaxBackoff: 8 * time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
+		fake.Push([]byte("one"))
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		is(t, c, "one")
+		fake.Fail(errors.New("down"))
+		time.Sleep(2 * time.Minute)
+		for r.Status().Failures < 20 { // each pause is random below a ceiling
+			s := r.Status()
+			ceiling := min(time.Minute<<(s.Failures-1), 8*time.Minute)
+			if pause := time.Until(s.Next); pause <= 0 || pause > ceiling {
+				t.Errorf("after %d failures the next attempt is in %v, want at most %v", s.Failures, pause, ceiling)
+			}
+			time.Sleep(time.Until(s.Next) + 1)
+			synctest.Wait()
+			if r.Status().Failures != s.Failures+1 {
+				t.Fatalf("%d failures became %d", s.Failures, r.Status().Failures)
+			}
+		}
+		fake.Push([]byte("two"))
+		time.Sleep(8*time.Minute + 1)
+		synctest.Wait()
+		is(t, c, "two")
+	})
+}
+
+func TestTheDefaultOfMaxBackoff(t *testing.T) {
+	for every, most := range map[time.Duration]time.Duration{
+		time.Second:      10 * time.Second,
+		time.Minute:      10 * time.Minute,
+		5 * time.Minute:  10 * time.Minute,
+		time.Hour:        time.Hour,
+		240 * time.Hour:  240 * time.Hour,
+		20 * time.Minute: 20 * time.Minute,
+	} {
+		inBubble(t, false, reload.Options{Every: every}, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
+			fake.Fail(errDown)
+			longest := time.Duration(0)
+			for r.Status().Failures < 200 {
+				pause := time.Until(r.Status().Next)
+				longest = max(longest, pause)
+				time.Sleep(pause + 1)
+				synctest.Wait()
+			}
+			if longest > most || longest < most*3/4 {
+				t.Errorf("with Every %v the longest pause of 200 is %v, want nearly %v", every, longest, most)
+			}
+		})
+	}
+}
+
 func TestNoPauseIsLongerThanMaxBackoff(t *testing.T) {
 	for name, options := range map[string]reload.Options{
 		"no power of two times Every": {Every: time.Minute, MaxBackoff: 5 * time.Minute},
@@ -82,5 +134,105 @@ func TestRetryAfterHoldsForADayAtMost(t *testing.T) {
 		if pause := time.Until(r.Status().Next); pause < 24*time.Hour-1 || pause > 24*time.Hour {
 			t.Errorf("the next attempt is in %v, want a day", pause)
 		}
+	})
+}
+
+// A Retry-After is over once the source has answered, even if it has nothing but
+// what was refused, and nothing is loaded yet.
+func TestARetryAfterIsObeyedOnceWhileNothingIsLoaded(t *testing.T) {
+	inBubble(t, true, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
+		push(fake, "bad")
+		nextPause(r)
+		fake.Fail(later{time.Hour})
+		nextPause(r)
+		fake.Fail(reload.ErrNotModified)
+		nextPause(r)
+		if pause := time.Until(r.Status().Next); pause > time.Minute {
+			t.Errorf("the source has answered, and the next attempt is in %v", pause)
+		}
+		push(fake, "good")
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		is(t, c, "good")
+	})
+}
+
+// Run hurries after a refusal while nothing is loaded, but not for ever.
+func TestRefusedContentIsAskedForLessAndLessWhileNothingIsLoaded(t *testing.T) {
+	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
+		push(fake, "bad")
+		nextPause(r)
+		before := fake.Fetches()
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		if polls := fake.Fetches() - before; polls < 60 || polls > 200 {
+			t.Errorf("%d polls in an hour, want at least one in each Every and not many more than two", polls)
+		}
+	})
+}
+
+// A refusal is no reason for another pause than Every. What fails after it is.
+func TestAFailureAfterARefusalIsBackedOff(t *testing.T) {
+	options := reload.Options{Every: time.Minute}
+	inBubble(t, false, options, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
+		until := func() time.Duration {
+			time.Sleep(time.Until(r.Status().Next) + 1)
+			synctest.Wait()
+			return time.Until(r.Status().Next)
+		}
+		push(fake, "one")
+		until()
+		push(fake, "bad")
+		for range 3 { // refused, and still refused
+			if pause := until(); pause < 54*time.Second || pause > 66*time.Second {
+				t.Errorf("after a refusal the next attempt is in %v", pause)
+			}
+		}
+		fake.Fail(askLater{errDown})
+		if pause := until(); pause < 5*time.Hour-time.Second {
+			t.Errorf("the source asked for 5h, and the next attempt is in %v", pause)
+		}
+		if s := r.Status(); s.Refused != "2" || s.Failures != 2 {
+			t.Errorf("the status is %+v", s)
+		}
+	})
+}
+
+// Refused content does not make Run forget what the source asks for.
+func TestRetryAfterHoldsWhileContentIsRefused(t *testing.T) {
+	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
+		fake.Push([]byte("one"))
+		nextPause(r)
+		is(t, c, "one")
+		fake.Push([]byte("bad"))
+		nextPause(r)
+		if s := r.Status(); s.Refused != "2" {
+			t.Fatalf("the status is %+v", s)
+		}
+		fake.Fail(later{time.Hour})
+		nextPause(r)
+		if pause := time.Until(r.Status().Next); pause < time.Hour-1 || pause > time.Hour {
+			t.Errorf("the next attempt is in %v, and the source asked for an hour", pause)
+		}
+		fake.Fail(reload.ErrNotModified) // it has what was refused
+		nextPause(r)
+		if pause := time.Until(r.Status().Next); pause > 66*time.Second {
+			t.Errorf("after the hour the next attempt is in %v, want Every", pause)
+		}
+	})
+}
+
+func TestRunHonoursRetryAfter(t *testing.T) {
+	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
+		fake.Fail(later{time.Hour})
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if wait := time.Until(r.Status().Next); wait < 59*time.Minute || wait > time.Hour {
+			t.Errorf("the next attempt is in %v, and the source asked for an hour", wait)
+		}
+		push(fake, "one")
+		time.Sleep(time.Hour)
+		synctest.Wait()
+		is(t, c, "one")
 	})
 }

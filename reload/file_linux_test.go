@@ -12,10 +12,57 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
 )
+
+// A file is not at rest because its modification time is old: cp -p and tar set
+// that while they write.
+func TestAFileWithAnOldTimeIsReadWhenItHasNotChangedLately(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "data")
+	old := time.Now().Add(-time.Hour)
+	for range 5 {
+		if err := errors.Join(os.WriteFile(name, []byte("content"), 0o600), os.Chtimes(name, old, old)); err != nil {
+			t.Fatal(err)
+		}
+		content, err := reload.File(name).Fetch(t.Context(), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		info, err := content.File.Stat()
+		if err = errors.Join(err, content.Body.Close()); err != nil {
+			t.Fatal(err)
+		}
+		changed := time.Unix(info.Sys().(*syscall.Stat_t).Ctim.Unix())
+		if rested := now.Sub(changed); rested < 50*time.Millisecond {
+			t.Errorf("the file is read %v after its last change", rested)
+		}
+	}
+}
+
+// A time in the future is that of another clock: the file would never rest.
+func TestAFileWithATimeInTheFutureIsRead(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "data")
+	future := time.Now().Add(time.Hour)
+	if err := errors.Join(os.WriteFile(name, []byte("content"), 0o600), os.Chtimes(name, future, future)); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // it would wait for an hour
+	defer cancel()
+	content, err := reload.File(name).Fetch(ctx, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := content.Body.Close(); err != nil {
+		t.Error(err)
+	}
+}
 
 // overlayRefused is what the child process says if it may not mount.
 const overlayRefused = "cannot mount an overlay: "
@@ -207,4 +254,64 @@ func overlayDeleted(t *testing.T, merged func(*testing.T, string) (dir, name str
 	if succeeds(t, r, c, "two"); *last != reload.Loaded {
 		t.Errorf("it returns with other content: %s", *last)
 	}
+}
+
+func TestAFullDiskLeavesWhatIsKept(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip("mounting a tmpfs needs root:", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil { // busy if a file was left open
+			t.Error(err)
+		}
+	})
+	fake := new(reloadtest.Fake)
+	push(fake, "good")
+	r, c := start(fake, dir, reload.Options{})
+	succeeds(t, r, c, "good")
+	fake.Push([]byte(strings.Repeat("0123456789abcdef", 1<<13)))
+	for range 3 {
+		if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, syscall.ENOSPC) || failure.Refused {
+			t.Errorf("the error is %v", failure)
+		}
+	}
+	is(t, c, "good")
+	cacheHas(t, dir, onlyTheKept)
+	fake.Fail(errDown)
+	r, c = cacheRestarts(t, fake, dir, "good")
+	push(fake, "fits")
+	succeeds(t, r, c, "fits")
+}
+
+func TestADirectoryThatIsReadOnlyStillServes(t *testing.T) {
+	dir, fake := t.TempDir(), new(reloadtest.Fake)
+	push(fake, "good")
+	r, c := start(fake, dir, reload.Options{})
+	succeeds(t, r, c, "good")
+	if err := os.Chmod(dir, 0o555); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.Chmod(dir, 0o755) })
+	if os.Geteuid() == 0 { // root may write all the same, but not to what is mounted so
+		if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {
+			t.Skip("mounting needs a capability:", err)
+		}
+		t.Cleanup(func() {
+			if err := syscall.Unmount(dir, 0); err != nil {
+				t.Error(err)
+			}
+		})
+		if err := syscall.Mount("", dir, "", syscall.MS_BIND|syscall.MS_REMOUNT|syscall.MS_RDONLY, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fake.Fail(errDown)
+	r, c = start(fake, dir, reload.Options{})
+	succeeds(t, r, c, "good")
+	push(fake, "new")
+	if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, syscall.EROFS) && !errors.Is(failure, os.ErrPermission) {
+		t.Error(failure)
+	}
+	is(t, c, "good")
 }

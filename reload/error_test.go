@@ -2,27 +2,25 @@ package reload_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
 
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
-
-// given is a source that gives content once and again.
-func given(revision string, size int64, body string) reload.Source {
-	return named{sourceFunc(func(context.Context, string) (*reload.Content, error) {
-		return &reload.Content{Revision: revision, Size: size, Body: io.NopCloser(strings.NewReader(body))}, nil
-	}), "given"}
-}
 
 // TestTheTextsOfErrors gives bad input twice: to a Reloader that has loaded
 // nothing, and to one that has. Each text says where the input came from, what of
@@ -137,18 +135,6 @@ func TestTheTextsOfErrors(t *testing.T) {
 	}
 }
 
-// textOf returns the text of an error without the stack of a panic.
-func textOf(err error) string {
-	if err == nil {
-		return ""
-	}
-	var panicked *reload.PanicError
-	if errors.As(err, &panicked) {
-		return strings.Replace(err.Error(), "\n"+string(panicked.Stack), "", 1)
-	}
-	return err.Error()
-}
-
 func TestNewPanicsForWhatCannotWork(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
@@ -168,4 +154,182 @@ func TestNewPanicsForWhatCannotWork(t *testing.T) {
 	var none context.Context
 	pooltest.WantPanic(t, "reload: Reload with a nil Context", func() { r.Reload(none) })
 	pooltest.WantPanic(t, "reload: Run with a nil Context", func() { r.Run(none) })
+}
+
+func TestAPanicOfLoadIsAnErrorWithItsStack(t *testing.T) {
+	t.Parallel()
+	r, c, fake := faked(reload.Options{})
+	push(fake, "panic")
+	var panicked *reload.PanicError
+	if err := r.Reload(t.Context()); !errors.As(err, &panicked) || panicked.Value != "no such column" || !strings.Contains(string(panicked.Stack), "reload_test.load") {
+		t.Fatalf("the error is %v", err)
+	}
+	push(fake, "good")
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	is(t, c, "good")
+}
+
+// panicReader panics at each Read.
+type panicReader struct{}
+
+func (panicReader) Read([]byte) (int, error) { panic("nil map") }
+
+// panicky returns good content after the first Fetch, which has what breaks.
+func panicky(breaks func() *reload.Content) reload.Source {
+	fetches := 0
+	return sourceFunc(func(context.Context, string) (*reload.Content, error) {
+		if fetches++; fetches == 1 {
+			return breaks(), nil
+		}
+		return &reload.Content{Revision: "good", Size: -1, Body: io.NopCloser(strings.NewReader("good"))}, nil
+	})
+}
+
+func TestAPanicOfASourceIsAnErrorOfItsStage(t *testing.T) {
+	t.Parallel()
+	body := func(r io.Reader) *reload.Content {
+		return &reload.Content{Revision: "bad", Size: -1, Body: io.NopCloser(r)}
+	}
+	for name, test := range map[string]struct {
+		breaks func() *reload.Content
+		stage  reload.Stage
+	}{
+		"Fetch":            {func() *reload.Content { panic("nil map") }, reload.Fetching},
+		"Read within load": {func() *reload.Content { return body(panicReader{}) }, reload.Reading},
+		"Read within load (2)": {func() *reload.Content {
+			return body(io.MultiReader(iotest.OneByteReader(strings.NewReader("abc")), panicReader{}))
+		}, reload.Reading},
+		"Verify": {func() *reload.Content {
+			content := body(strings.NewReader("abc"))
+			content.Verify = func([sha256.Size]byte) error { panic("nil map") }
+			return content
+		}, reload.Verifying},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, _ := newTexts()
+			r := reload.New(c, panicky(test.breaks), load, reload.Options{Logger: quiet})
+			failure := failsWith(t, r, test.stage)
+			var panicked *reload.PanicError
+			if !errors.As(failure, &panicked) || panicked.Value != "nil map" || !strings.Contains(string(panicked.Stack), "error_test.go") || failure.Refused {
+				t.Errorf("the error is %v", failure)
+			}
+			succeeds(t, r, c, "good")
+		})
+	}
+}
+
+// load need not read to the end: what it leaves is read after it.
+func TestAPanicOfABodyBehindWhatLoadReadIsAnErrorOfReading(t *testing.T) {
+	t.Parallel()
+	c, _ := newTexts()
+	r := reload.New(c, panicky(func() *reload.Content {
+		return &reload.Content{Revision: "bad", Size: -1, Body: io.NopCloser(panicReader{})}
+	}), func(_ context.Context, next, _ *text, _ *reload.Content) error {
+		next.value = append(next.value[:0], "unread"...)
+		return nil
+	}, reload.Options{Logger: quiet})
+	failure := failsWith(t, r, reload.Reading)
+	var panicked *reload.PanicError
+	if !errors.As(failure, &panicked) || failure.Refused {
+		t.Errorf("the error is %v", failure)
+	}
+	is(t, c, "")
+	succeeds(t, r, c, "unread")
+}
+
+func TestAPanicOfPublishedIsLogged(t *testing.T) {
+	t.Parallel()
+	c, _ := newTexts()
+	var lines logs
+	r := reload.New(c, panicky(func() *reload.Content {
+		return &reload.Content{Revision: "1", Size: -1, Body: io.NopCloser(strings.NewReader("first")), Published: func() error { panic("nil map") }}
+	}), load, reload.Options{Logger: lines.logger(slog.LevelWarn)})
+	succeeds(t, r, c, "first")
+	if all := lines.all(); len(all) != 1 || !strings.Contains(all[0], "reload: published, but") || !strings.Contains(all[0], "panic: nil map") {
+		t.Errorf("the log is %q", all)
+	}
+}
+
+// panicWaiter is a source that is asked for hints, and has none.
+type panicWaiter struct{ reload.Source }
+
+func (panicWaiter) Wait(context.Context, string) error { panic("nil map") }
+
+func TestAPanicOfWaitLeavesTheTimer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		var lines logs
+		_, _, fake := faked(reload.Options{})
+		push(fake, "first")
+		r := reload.New(c, panicWaiter{fake}, load, reload.Options{Every: time.Minute, Logger: lines.logger(slog.LevelWarn)})
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- r.Run(ctx) }()
+		synctest.Wait()
+		is(t, c, "first")
+		push(fake, "second")
+		time.Sleep(2 * time.Minute)
+		is(t, c, "second")
+		cancel()
+		if err := <-ended; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run returned %v", err)
+		}
+		if all := lines.all(); len(all) == 0 || !strings.Contains(all[0], "no hints from the source") || !strings.Contains(all[0], "panic: nil map") {
+			t.Errorf("the log is %q", all)
+		}
+	})
+}
+
+// closer panics when it is closed.
+type closer struct{ io.Reader }
+
+func (closer) Close() error { panic("nil map") }
+
+func TestAPanicOfCloseIsLogged(t *testing.T) {
+	t.Parallel()
+	c, _ := newTexts()
+	var lines logs
+	r := reload.New(c, panicky(func() *reload.Content {
+		return &reload.Content{Revision: "1", Size: -1, Body: closer{strings.NewReader("first")}}
+	}), load, reload.Options{Logger: lines.logger(slog.LevelWarn)})
+	succeeds(t, r, c, "first")
+	if all := lines.all(); len(all) != 1 || !strings.Contains(all[0], "Close of the Body") || !strings.Contains(all[0], "panic: nil map") {
+		t.Errorf("the log is %q", all)
+	}
+	succeeds(t, r, c, "good")
+}
+
+func TestContentWithoutABodyIsAnError(t *testing.T) {
+	t.Parallel()
+	c, _ := newTexts()
+	r := reload.New(c, panicky(func() *reload.Content { return &reload.Content{Revision: "bad", Size: -1} }), load, reload.Options{Logger: quiet})
+	failure := failsWith(t, r, reload.Fetching)
+	if got := failure.Err.Error(); got != "the Source returned content without a Body" || failure.Refused {
+		t.Errorf("the error is %v", failure)
+	}
+	succeeds(t, r, c, "good")
+}
+
+// A Body that says that it has read more than it was asked for, or less than
+// nothing, is an error, not a panic of Run.
+func TestABodyThatCountsWronglyIsAnError(t *testing.T) {
+	t.Parallel()
+	for name, count := range map[string]func(int) int{
+		"too many": func(n int) int { return n + 1 }, "negative": func(int) int { return -1 },
+	} {
+		for how, read := range map[string]func(context.Context, *text, *text, *reload.Content) error{
+			"by load": load, "by the Reloader": func(context.Context, *text, *text, *reload.Content) error { return nil },
+		} {
+			c, _ := newTexts()
+			r := reload.New(c, sourceFunc(func(context.Context, string) (*reload.Content, error) {
+				return &reload.Content{Revision: "1", Size: -1, Body: io.NopCloser(reading(func(p []byte) (int, error) { return count(len(p)), nil }))}, nil
+			}), read, reload.Options{Logger: quiet})
+			if failure := failsWith(t, r, reload.Reading); failure.Refused || !strings.Contains(failure.Error(), "invalid count") {
+				t.Errorf("%s, read %s: %v", name, how, failure)
+			}
+		}
+	}
 }

@@ -1,0 +1,195 @@
+package reload_test
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/reload"
+)
+
+// goldenJSON is what programs read after a good load, a refused one and a reader
+// that holds the first version.
+const goldenJSON = `{
+  "source": "fake",
+  "state": "refused",
+  "revision": "2",
+  "version": 2,
+  "loaded": "2000-01-01T00:00:01Z",
+  "checked": "2000-01-01T00:00:01Z",
+  "age_seconds": 60,
+  "size_bytes": 6,
+  "fetch_seconds": 1,
+  "load_seconds": 0,
+  "failures": 1,
+  "refused": "3",
+  "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)",
+  "failed": "2000-01-01T00:00:01Z",
+  "attempts": 3,
+  "swaps": 2,
+  "total_failures": 1,
+  "recent": [
+    {
+      "outcome": "failed",
+      "at": "2000-01-01T00:00:01Z",
+      "revision": "3",
+      "version": 2,
+      "size_bytes": 3,
+      "fetch_seconds": 0,
+      "load_seconds": 0,
+      "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)"
+    },
+    {
+      "outcome": "loaded",
+      "at": "2000-01-01T00:00:01Z",
+      "revision": "2",
+      "version": 2,
+      "size_bytes": 6,
+      "fetch_seconds": 1,
+      "load_seconds": 0
+    },
+    {
+      "outcome": "loaded",
+      "at": "2000-01-01T00:00:00Z",
+      "revision": "1",
+      "version": 1,
+      "size_bytes": 3,
+      "fetch_seconds": 0,
+      "load_seconds": 0
+    }
+  ],
+  "pool": {
+    "current": 1,
+    "held": 1,
+    "leaked": 0,
+    "live": 3,
+    "lost": 0,
+    "oldest_retired_seconds": 60,
+    "retired": 1,
+    "spares": 1
+  }
+}
+`
+
+func TestTheJSONHasTheseFields(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, c, fake := faked(reload.Options{})
+		push(fake, "one")
+		r.Reload(t.Context())
+		held := c.Acquire()
+		defer c.Release(held)
+		push(fake, "second")
+		fake.Delay(time.Second)
+		r.Reload(t.Context())
+		fake.Delay(0)
+		push(fake, "bad")
+		r.Reload(t.Context())
+		synctest.Wait()
+		time.Sleep(time.Minute)
+		for _, c := range []struct{ target, accept string }{
+			{"/status?format=json", browserAccept},
+			{"/status", "application/json"},
+		} {
+			answer := ask(r, http.MethodGet, c.target, c.accept)
+			if kind := answer.Header().Get("Content-Type"); kind != "application/json" {
+				t.Errorf("%v: it is %s", c, kind)
+			}
+			if got := answer.Body.String(); got != goldenJSON {
+				t.Errorf("%v: the JSON is\n%s\nwant\n%s", c, got, goldenJSON)
+			}
+		}
+	})
+}
+
+func TestTheJSONHasEachFigureOfThePool(t *testing.T) {
+	t.Parallel()
+	stats := poolswap.Stats{Live: 1, Current: 2, Retired: 3, Spares: 4, Held: 5, OldestRetired: 6 * time.Second, Lost: 7, Leaked: 8}
+	c, _ := newTexts()
+	r := reload.New(c, keptThenBad(t, t.TempDir()), load, reload.Options{Logger: quiet, Stats: func() poolswap.Stats { return stats }})
+	answer := httptest.NewRecorder()
+	r.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/?format=json", nil))
+	var got struct{ Pool map[string]float64 }
+	if err := json.Unmarshal(answer.Body.Bytes(), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]float64{"live": 1, "current": 2, "retired": 3, "spares": 4, "held": 5, "oldest_retired_seconds": 6, "lost": 7, "leaked": 8}
+	if !maps.Equal(got.Pool, want) {
+		t.Errorf("the pool is %v, want %v", got.Pool, want)
+	}
+}
+
+func TestStatusAsJSON(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _, fake := faked(reload.Options{})
+		push(fake, "content")
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(3 * time.Second)
+		fake.Fail(errors.New("no route"))
+		r.Reload(t.Context())
+		got, err := json.Marshal(r.Status())
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"source":"fake","state":"stale","revision":"1","version":1,` +
+			`"loaded":"2000-01-01T00:00:00Z","checked":"2000-01-01T00:00:00Z","age_seconds":3,"size_bytes":7,"fetch_seconds":0,"load_seconds":0,` +
+			`"failures":1,"error":"reload: fake: fetch: no route (version 1 stays; it is tried again)","failed":"2000-01-01T00:00:03Z",` +
+			`"attempts":2,"swaps":1,"total_failures":1}`
+		if text := strings.ReplaceAll(string(got), "+00:00", "Z"); text != want {
+			t.Errorf("the JSON is\n%s, want\n%s", text, want)
+		}
+	})
+}
+
+// A field that is added to Status must come into its JSON.
+func TestEachFieldOfStatusAndEventIsInTheJSON(t *testing.T) {
+	t.Parallel()
+	for _, full := range []any{&reload.Status{}, &reload.Event{}} {
+		v := reflect.ValueOf(full).Elem()
+		plain := marshalled(t, v.Interface())
+		for i := range v.NumField() {
+			field, name := v.Field(i), v.Type().Field(i).Name
+			if !v.Type().Field(i).IsExported() {
+				continue
+			}
+			switch field.Interface().(type) {
+			case string:
+				field.SetString("x")
+			case reload.Outcome:
+				field.Set(reflect.ValueOf(reload.Loaded))
+			case uint64:
+				field.SetUint(7)
+			case int, int64, time.Duration:
+				field.SetInt(7)
+			case time.Time:
+				field.Set(reflect.ValueOf(time.Unix(7, 0)))
+			case error, nil:
+				field.Set(reflect.ValueOf(errBad))
+			default:
+				t.Fatalf("%s has the type %v", name, field.Type())
+			}
+			if marshalled(t, v.Interface()) == plain {
+				t.Errorf("%T.%s is not in the JSON", v.Interface(), name)
+			}
+			field.SetZero()
+		}
+	}
+}
+
+func marshalled(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
