@@ -103,8 +103,15 @@ bench-gate: ## fail if a read is slower than in bench/results/gate, of this proc
 	$(GO) run -C bench . -suite read -count 10 -o out/gate -gate results/gate
 
 .PHONY: profile
-profile: ## write the heap profiles of docs/verify-with-pprof.md
-	$(GO) run ./scripts/profile
+profile: ## the heap profiles of examples/pooling, without a pool and with two
+	@mkdir -p tmp/profile
+	$(GO) build -o $(BIN)/ ./examples/pooling
+	@set -e; for work in data buffer log-line; do for way in 'no pool' sync.Pool typedpool; do \
+		profile="tmp/profile/$$work.$$way.prof"; \
+		echo "==== $$work, $$way: $$profile"; \
+		$(BIN)/pooling -work "$$work" -way "$$way" -memprofile "$$profile" >/dev/null; \
+		$(GO) tool pprof -top -nodecount=3 -sample_index=alloc_space "$$profile" 2>/dev/null | sed 1,4d; \
+	done; done
 
 .PHONY: purego
 purego: ## the tests without linkname, assembly and membarrier

@@ -40,7 +40,6 @@ var rooms = map[string]room{
 	"metrics":           {ours: ". reload"},
 	"examples":          {ours: ". fleet oplog reload typedpool", tests: "internal/test"},
 	"docs":              {tests: "."},
-	"scripts":           {ours: ". typedpool"},
 	"verify":            {tests: ". internal"},
 	"bench":             {ours: ". fleet internal/seam internal/stripe oplog reload typedpool"},
 }
