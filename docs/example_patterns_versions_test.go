@@ -2,11 +2,8 @@ package docs_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"sync"
 
 	"github.com/poolswap/poolswap"
 )
@@ -115,76 +112,39 @@ func Example_cache() {
 	// c.example <nil>
 }
 
-// History keeps the last versions of a table.
-type History struct {
-	tables *poolswap.Container[Table, *Table]
-	limit  int
+// Part lends one part of the current object for the time of a call.
+type Part[P any] func(use func(P))
 
-	mu   sync.Mutex
-	kept []keptTable // oldest first, each with a reference of its own
-}
-
-type keptTable struct {
-	number uint64
-	table  *Table
-}
-
-// follow keeps each version that it sees, until ctx ends or the container closes.
-func (h *History) follow(ctx context.Context) {
-	defer h.evict(0)
-	for number, t := range h.tables.Versions(ctx) {
-		h.mu.Lock()
-		h.kept = append(h.kept, keptTable{number, h.tables.Retain(t)})
-		h.mu.Unlock()
-		h.evict(h.limit)
+// newPart returns the part that of picks. While the container is empty, use is
+// not called.
+func newPart[T any, O poolswap.Object[T], P any](c *poolswap.Container[T, O], of func(*T) P) Part[P] {
+	return func(use func(P)) {
+		c.WithAcquire(func(obj *T) {
+			if obj != nil {
+				use(of(obj))
+			}
+		})
 	}
 }
 
-// evict releases the oldest versions until n are left.
-func (h *History) evict(n int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for len(h.kept) > n {
-		h.tables.Release(h.kept[0].table)
-		h.kept = slices.Delete(h.kept, 0, 1)
-	}
+type Counter struct {
+	names Part[[]byte] // and not the table
 }
 
-var errEvicted = errors.New("this version is not kept any more")
-
-// acquire returns the table of a version. The caller releases it.
-func (h *History) acquire(number uint64) (*Table, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, v := range h.kept {
-		if v.number == number {
-			return h.tables.Retain(v.table), nil
-		}
-	}
-	return nil, errEvicted
+func (c *Counter) bytes() (n int) {
+	c.names(func(names []byte) { n = len(names) }) // names are lent until this returns
+	return n
 }
 
-func (h *History) rollBack(ctx context.Context, number uint64) error {
-	_, err := h.tables.Publish(ctx, func(next, _ *Table) error {
-		old, err := h.acquire(number) // not before, while Publish waits for next
-		if err != nil {
-			return err
-		}
-		defer h.tables.Release(old)
-		next.copyFrom(old) // a new version with the old content
-		return nil
-	})
-	return err
-}
-
-func (h *History) page(number uint64, from, n int) (keys []uint32, err error) {
-	t, err := h.acquire(number)
-	if err != nil {
-		return nil, err
-	}
-	defer h.tables.Release(t)
-	for i := from; i < min(from+n, len(t.rows)); i++ {
-		keys = append(keys, t.rows[i].key)
-	}
-	return keys, nil
+// A component that needs the names gets the names alone.
+func Example_part() {
+	ctx := context.Background()
+	s := NewService()
+	counter := &Counter{names: newPart(s.tables, func(t *Table) []byte { return t.names })}
+	fmt.Println(counter.bytes())
+	_ = s.reload(ctx, strings.NewReader("17 a.example\n"))
+	fmt.Println(counter.bytes(), s.pool.Stats().Held)
+	// Output:
+	// 0
+	// 9 0
 }

@@ -15,7 +15,7 @@ import (
 
 // The patterns files run the wrong code of docs/patterns.md, and the right code
 // under the same circumstances: this one the readers, _write the writers,
-// _versions the followers of versions, _history and _feed the longer patterns,
+// _versions the followers of versions, _feed a server of them,
 // _operation limits and shutdown.
 
 // lookupWithoutCopy is the wrong lookup.
