@@ -219,15 +219,17 @@ tidy: ## check that go.mod and go.sum of every module are tidy
 
 # Which layers of tests the faults are planted under, separated by commas; all
 # of them where none is named. Each fault is one run of each, or with FIRST=yes
-# of one after the other until one catches it. With TIMES=3 a layer has to catch
-# it in three runs of three.
+# of one after the other until one catches it: first of all of the test that
+# caught it before, by internal/mutants/catches.txt, which RECORD=yes writes anew.
+# With TIMES=3 a layer has to catch it in three runs of three.
 LAYERS ?=
 FIRST ?=
+RECORD ?=
 TIMES ?= 1
 
 .PHONY: mutants
 mutants: ## see that the tests find every fault planted in the code
-	POOLSWAP_STRESS= POOLSWAP_DEEP= POOLSWAP_NO_SKIP= $(GO) run ./internal/mutants $(if $(FIRST),-first) -times $(TIMES) -layers "$(LAYERS)"
+	POOLSWAP_STRESS= POOLSWAP_DEEP= POOLSWAP_NO_SKIP= $(GO) run ./internal/mutants $(if $(FIRST),-first) $(if $(RECORD),-record) -times $(TIMES) -layers "$(LAYERS)"
 
 .PHONY: rehearse
 rehearse: ## the release in a clone: tag, get and build every released module

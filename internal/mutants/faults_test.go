@@ -107,12 +107,12 @@ func labels(t *testing.T, dir string, f fault) []string {
 func TestEveryLayerNamesExistingTests(t *testing.T) {
 	t.Chdir("../..")
 	for _, l := range layers {
-		if _, err := l.arguments(); err != nil {
+		if _, err := l.arguments(""); err != nil {
 			t.Error(err)
 		}
 	}
 	bad := layer{name: "bad", dirs: []string{"."}, skip: []string{"TestOfNothing"}}
-	if args, err := bad.arguments(); err == nil {
+	if args, err := bad.arguments(""); err == nil {
 		t.Errorf("a layer with a test that does not exist has arguments %q", args)
 	}
 }
@@ -131,9 +131,9 @@ func TestAFaultIsCaughtEachTimeOrNotAtAll(t *testing.T) {
 		{3, []verdict{survived, caught}, survived, 1},
 	} {
 		runs := 0
-		got, err := eachTime(c.times, func() (verdict, error) { runs++; return c.verdicts[runs-1], nil })
-		if got != c.want || runs != c.runs || err != nil {
-			t.Errorf("%d times %q: %q after %d runs, %v, want %q after %d", c.times, c.verdicts, got, runs, err, c.want, c.runs)
+		got, err := eachTime(c.times, func() (outcome, error) { runs++; return outcome{verdict: c.verdicts[runs-1]}, nil })
+		if got.verdict != c.want || runs != c.runs || err != nil {
+			t.Errorf("%d times %q: %q after %d runs, %v, want %q after %d", c.times, c.verdicts, got.verdict, runs, err, c.want, c.runs)
 		}
 	}
 }
@@ -151,7 +151,6 @@ func TestAnUnknownInstructionIsNoCatch(t *testing.T) {
 	}
 	defer s.remove()
 	stepped := layers[slices.Index(layerNames(), "stepped")]
-	s.limit[stepped.name] = time.Hour
 	for _, c := range []struct {
 		with string
 		want verdict
@@ -165,8 +164,8 @@ func TestAnUnknownInstructionIsNoCatch(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := s.try(t.Context(), stepped, stepped.dirs); got != c.want || err != nil {
-			t.Errorf("with %q: %q, %v, want %q", c.with, got, err, c.want)
+		if got, err := s.try(t.Context(), stepped, wanted{dirs: stepped.dirs}, time.Hour); got.verdict != c.want || err != nil {
+			t.Errorf("with %q: %q, %v, want %q", c.with, got.verdict, err, c.want)
 		}
 		if err := restore(); err != nil {
 			t.Fatal(err)
@@ -174,6 +173,32 @@ func TestAnUnknownInstructionIsNoCatch(t *testing.T) {
 	}
 	if unknown.isCaught() {
 		t.Errorf("%q is a catch", unknown)
+	}
+}
+
+func TestFailedNamesTheInnermostTest(t *testing.T) {
+	for _, c := range []struct{ out, want string }{
+		{"=== RUN   TestA\n--- PASS: TestA (0.00s)\n=== RUN   TestB\n=== RUN   TestB/an_x\n--- FAIL: TestB (0.00s)\n    --- FAIL: TestB/an_x (0.00s)\nFAIL\n", "TestB/an_x"},
+		{"=== RUN   TestA\n=== RUN   TestA/b\npanic: in a goroutine\n", "TestA/b"},
+		{"fatal error\n", ""},
+	} {
+		if got := failed([]byte(c.out)); got != c.want {
+			t.Errorf("failed(%q) = %q, want %q", c.out, got, c.want)
+		}
+	}
+}
+
+func TestCatchesNameFaultsAndLayers(t *testing.T) {
+	t.Chdir("../..")
+	catches, err := readCatches()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range catches {
+		at := slices.IndexFunc(layers, func(l layer) bool { return l.name == c.layer })
+		if !slices.ContainsFunc(faults, func(f fault) bool { return f.name == name }) || at < 0 || !slices.Contains(layers[at].dirs, c.dir) {
+			t.Errorf("%s: there is no fault %q, or no layer %q with tests in %q", catchesFile, name, c.layer, c.dir)
+		}
 	}
 }
 

@@ -158,9 +158,17 @@ func (l layer) pattern(wanted []string) (string, error) {
 	return "^(" + strings.Join(names, "|") + ")$", nil
 }
 
-// arguments returns the arguments of the layer's test binaries.
-func (l layer) arguments() ([]string, error) {
-	args := append(slices.Clone(l.args), "-test.failfast", "-test.timeout=0")
+// arguments returns the arguments of the layer's test binaries, for one test, or
+// for all of the layer if test is "".
+func (l layer) arguments(test string) ([]string, error) {
+	args := append(slices.Clone(l.args), "-test.v", "-test.failfast", "-test.timeout=0")
+	if test != "" {
+		levels := strings.Split(test, "/")
+		for i, name := range levels {
+			levels[i] = "^" + regexp.QuoteMeta(name) + "$"
+		}
+		return append(args, "-test.run", strings.Join(levels, "/")), nil
+	}
 	for _, part := range []struct {
 		flag   string
 		wanted []string

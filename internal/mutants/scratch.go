@@ -17,8 +17,7 @@ import (
 // scratch is a copy of the repository and the test binaries built in it.
 type scratch struct {
 	dir   string
-	built map[string]string        // test binaries, by directory and tags
-	limit map[string]time.Duration // how long a layer may run
+	built map[string]string // test binaries, by directory and tags
 }
 
 func newScratch() (*scratch, error) {
@@ -26,7 +25,7 @@ func newScratch() (*scratch, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &scratch{dir: dir, built: make(map[string]string), limit: make(map[string]time.Duration)}
+	s := &scratch{dir: dir, built: make(map[string]string)}
 	if err := copySources(".", dir); err != nil {
 		s.remove()
 		return nil, err
@@ -78,25 +77,6 @@ func (s *scratch) plant(f fault) (restore func() error, err error) {
 	return restore, os.WriteFile(path, []byte(changed), 0o644)
 }
 
-// setLimits runs the layers without a fault. They must pass, and their times
-// become limits: a layer that takes many times as long with a fault hangs.
-func (s *scratch) setLimits(ctx context.Context, chosen []layer) error {
-	const patience = 8
-	for _, l := range chosen {
-		s.limit[l.name] = time.Hour
-		begun := time.Now()
-		verdict, err := s.try(ctx, l, l.dirs)
-		if err == nil && verdict != survived {
-			err = errors.New("it fails without a fault")
-		}
-		if err != nil {
-			return fmt.Errorf("layer %s: %w", l.name, err)
-		}
-		s.limit[l.name] = max(time.Minute, patience*time.Since(begun))
-	}
-	return nil
-}
-
 // quickly returns flags that halve the time to build: most faults are caught in
 // less. Of the builds with a tag nothing reads the machine code.
 func quickly(tags string) []string {
@@ -123,47 +103,19 @@ func (s *scratch) build(ctx context.Context, dir, tags string) (string, error) {
 	return path, nil
 }
 
-// verdict is what became of a fault under a layer.
-type verdict string
-
-const (
-	survived  verdict = "-"
-	caught    verdict = "caught"
-	hangs     verdict = "hangs"
-	sometimes verdict = "not each time"
-	unknown   verdict = "unknown instruction" // to the interpreter of the assembly, so nothing is known of the fault
-)
-
-// ofInterpreter begins what the interpreter says of source that it cannot run.
-const ofInterpreter = "unknown to the interpreter: "
-
-// isCaught reports whether a person would have learnt of the fault, each time.
-func (v verdict) isCaught() bool { return v == caught || v == hangs }
-
-// eachTime tries so often, or until the fault is missed.
-func eachTime(times int, try func() (verdict, error)) (verdict, error) {
-	first, err := try()
-	for i := 1; i < times && err == nil && first.isCaught(); i++ {
-		var again verdict
-		if again, err = try(); err == nil && !again.isCaught() {
-			return sometimes, nil
+// try runs the wanted tests of l, one directory after the other, until one fails,
+// or runs longer than limit.
+func (s *scratch) try(ctx context.Context, l layer, w wanted, limit time.Duration) (outcome, error) {
+	for _, dir := range w.dirs {
+		args, err := l.arguments(w.test)
+		if err != nil {
+			return outcome{}, err
 		}
-	}
-	return first, err
-}
-
-// try runs the tests of the layer in dirs, one by one, until one fails.
-func (s *scratch) try(ctx context.Context, l layer, dirs []string) (verdict, error) {
-	args, err := l.arguments()
-	if err != nil {
-		return "", err
-	}
-	for _, dir := range dirs {
 		path, err := s.build(ctx, dir, l.tags)
 		if err != nil {
-			return "", err
+			return outcome{}, err
 		}
-		limited, cancel := context.WithTimeout(ctx, s.limit[l.name])
+		limited, cancel := context.WithTimeout(ctx, limit)
 		defer cancel()
 		test := exec.CommandContext(limited, path, args...)
 		test.Dir = filepath.Join(s.dir, dir)
@@ -172,16 +124,16 @@ func (s *scratch) try(ctx context.Context, l layer, dirs []string) (verdict, err
 		var exit *exec.ExitError
 		switch {
 		case ctx.Err() != nil:
-			return "", ctx.Err()
+			return outcome{}, ctx.Err()
 		case limited.Err() != nil:
-			return hangs, nil
+			return outcome{hangs, dir, failed(out)}, nil
 		case errors.As(err, &exit) && bytes.Contains(out, []byte(ofInterpreter)):
-			return unknown, nil
+			return outcome{verdict: unknown}, nil
 		case errors.As(err, &exit):
-			return caught, nil
+			return outcome{caught, dir, failed(out)}, nil
 		case err != nil:
-			return "", err
+			return outcome{}, err
 		}
 	}
-	return survived, nil
+	return outcome{verdict: survived}, nil
 }
