@@ -1,5 +1,5 @@
 /*
- * Waiting: wakeup.go, wait.go and leaving.go. A signal is the set of goroutines
+ * Waiting: wakeup.go, wait.go, publish.go and close.go. A signal is the set of goroutines
  * that have it. To ask is to enter the set, and to wake is to empty it.
  */
 

@@ -1,4 +1,4 @@
-/* Goroutines that drain and close: leaving.go and close.go. */
+/* Goroutines that drain and close: close.go. */
 
 #define WAITING_VARIABLES \
 	bool found; \

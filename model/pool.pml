@@ -1,5 +1,5 @@
 /*
- * The pool: freelist.go, and the sweeper and keep of recycle.go. Clean objects
+ * The pool: freelist.go, sweep.go, and keep of return.go. Clean objects
  * are a set, and a Get may take any of them. That allows more than the code,
  * which takes the last one, or the one that sync.Pool returns.
  */

@@ -1,5 +1,5 @@
 	/*
-	 * reclaim of write.go: free OBJECT if it is retired and all references
+	 * reclaim of retire.go: free OBJECT if it is retired and all references
 	 * were given back. Readers and writers include this file between other
 	 * steps. The caller defines OBJECT; FENCED, the condition for reading
 	 * the state; IS_RETIRED, what it sees of the state; CAS_ENABLED, the

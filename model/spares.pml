@@ -1,5 +1,5 @@
 /*
- * Private objects, free ones and hooks: get.go, freelist.go and recycle.go. A
+ * Private objects, free ones and hooks: get.go, freelist.go and return.go. A
  * free object is in a list or belongs to the goroutine that resets it.
  */
 

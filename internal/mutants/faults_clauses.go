@@ -3,35 +3,35 @@ package main
 // clauseFaults leave out one clause of a step each: of a condition, or of what it
 // writes.
 var clauseFaults = []fault{
-	{"V3: an Update is compared as well", "internal/refcount/write.go", []edit{{`if swaps != anySwaps && s.swaps`, `if s.swaps`}}},
-	{"U1: whatever the phase", "internal/refcount/write.go", []edit{{`if phaseOf(owned) != private || !counters`, `if !counters`}}},
-	{"V4: not of a container", "internal/refcount/write.go", []edit{{`publication.Container.Store(s.id)  // (V4)`, `// (V4)`}}},
-	{"V4: no number", "internal/refcount/write.go", []edit{{`publication.Version.Store(version) // (V4)`, `// (V4)`}}},
-	{"V5: no number is shown", "internal/refcount/write.go", []edit{{`s.version.Store(version) // (V5)`, `// (V5)`}}},
-	{"U2: what waits at the limit does not learn that all are current", "internal/refcount/write.go", []edit{{
+	{"V3: an Update is compared as well", "internal/refcount/update.go", []edit{{`if swaps != anySwaps && s.swaps`, `if s.swaps`}}},
+	{"U1: whatever the phase", "internal/refcount/update.go", []edit{{`if phaseOf(owned) != private || !counters`, `if !counters`}}},
+	{"V4: not of a container", "internal/refcount/update.go", []edit{{`publication.Container.Store(s.id)  // (V4)`, `// (V4)`}}},
+	{"V4: no number", "internal/refcount/update.go", []edit{{`publication.Version.Store(version) // (V4)`, `// (V4)`}}},
+	{"V5: no number is shown", "internal/refcount/update.go", []edit{{`s.version.Store(version) // (V5)`, `// (V5)`}}},
+	{"U2: what waits at the limit does not learn that all are current", "internal/refcount/update.go", []edit{{
 		`		s.pool.back.wake() // one more`,
 		`		// one more`,
 	}}},
-	{"T1: a store, so that two can retire", "internal/refcount/write.go", []edit{{
+	{"T1: a store, so that two can retire", "internal/refcount/retire.go", []edit{{
 		`!counters.State.CompareAndSwap(now, withPhase(now, retiring)) { // (T1)`,
 		`!func() bool { counters.State.Store(withPhase(now, retiring)); return true }() { // (T1)`,
 	}}},
-	{"L1: what is lost to the fence counts as live", "internal/refcount/write.go", []edit{{
+	{"L1: what is lost to the fence counts as live", "internal/refcount/retire.go", []edit{{
 		`		s.pool.lose()
 		stats`,
 		`		stats`,
 	}}},
-	{"L2: what is lost to a release counts as live", "internal/refcount/write.go", []edit{{
+	{"L2: what is lost to a release counts as live", "internal/refcount/retire.go", []edit{{
 		`		o.pool.lose()
 		return false, o`,
 		`		return false, o`,
 	}}},
-	{"S4: whatever the sums", "internal/refcount/write.go", []edit{{`if released != acquired || !counters`, `if !counters`}}},
-	{"B1: another's mark is overwritten", "internal/refcount/leaving.go", []edit{{
+	{"S4: whatever the sums", "internal/refcount/retire.go", []edit{{`if released != acquired || !counters`, `if !counters`}}},
+	{"B1: another's mark is overwritten", "internal/refcount/return.go", []edit{{
 		`if !counters.Publication.Leaving.CompareAndSwap(was, mark) { // (D1)`,
 		`if counters.Publication.Leaving.Store(mark); false { // (D1)`,
 	}}},
-	{"B1: the mark of a race that was lost stays", "internal/refcount/read.go", []edit{{
+	{"B1: the mark of a race that was lost stays", "internal/refcount/return.go", []edit{{
 		`		arrives(counters, mark)
 		p.back.wake()
 		return false
@@ -41,7 +41,7 @@ var clauseFaults = []fault{
 		return false
 `,
 	}}},
-	{"B1: a race that was lost wakes nothing", "internal/refcount/read.go", []edit{{
+	{"B1: a race that was lost wakes nothing", "internal/refcount/return.go", []edit{{
 		`		arrives(counters, mark)
 		p.back.wake()
 		return false
@@ -50,7 +50,7 @@ var clauseFaults = []fault{
 		return false
 `,
 	}}},
-	{"B1: the mark is read after the state", "internal/refcount/read.go", []edit{
+	{"B1: the mark is read after the state", "internal/refcount/return.go", []edit{
 		{
 			`	was := counters.Publication.Leaving.Load() // before`,
 			`	// before`,
@@ -61,10 +61,10 @@ var clauseFaults = []fault{
 		},
 	}},
 	{"G3: a call of the factory that fails counts", "internal/refcount/get.go", []edit{{`		if !made {`, `		if false {`}}},
-	{"G3: live is compared as unsigned", "internal/refcount/stats.go", []edit{{`if int64(live) >= int64(limit) {`, `if live >= uint64(limit) {`}}},
+	{"G3: live is compared as unsigned", "internal/refcount/live.go", []edit{{`if int64(live) >= int64(limit) {`, `if live >= uint64(limit) {`}}},
 	{"N1: the fields may be read while they are written", "internal/refcount/misuse.go", []edit{{`.State.Load()) == unborn {`, `.State.Load()) == unborn && false {`}}},
-	{"N2: unborn for ever", "internal/refcount/get.go", []edit{{`counters.State.Store(uint64(private)) // (N2)`, `// (N2)`}}},
-	{"N3: back from any phase", "internal/refcount/get.go", []edit{{`return owned, phaseOf(now) == discarded && obj.pool`, `return owned, obj.pool`}}},
+	{"N2: unborn for ever", "internal/refcount/adopt.go", []edit{{`counters.State.Store(uint64(private)) // (N2)`, `// (N2)`}}},
+	{"N3: back from any phase", "internal/refcount/adopt.go", []edit{{`return owned, phaseOf(now) == discarded && obj.pool`, `return owned, obj.pool`}}},
 	{"K1: kept beyond the limit", "internal/refcount/freelist.go", []edit{{`if l.closed || len(l.clean) >= l.limit.now {`, `if l.closed {`}}},
 	{"D2: what is kept stays marked", "internal/refcount/freelist.go", []edit{{
 		`	arrives(obj.counters.Load(), publication.Leaving.Load())
@@ -72,27 +72,27 @@ var clauseFaults = []fault{
 		`	_ = publication
 `,
 	}}},
-	{"K2: nothing is woken by what goes to the overflow", "internal/refcount/recycle.go", []edit{{
+	{"K2: nothing is woken by what goes to the overflow", "internal/refcount/return.go", []edit{{
 		`		p.overflow.Put(obj) // (K2)
 		p.back.wake()
 `,
 		`		p.overflow.Put(obj) // (K2)
 `,
 	}}},
-	{"D2: marked for ever in the overflow", "internal/refcount/recycle.go", []edit{{
+	{"D2: marked for ever in the overflow", "internal/refcount/return.go", []edit{{
 		`		arrives(counters, counters.Publication.Leaving.Load())
 `,
 		`		_ = counters
 `,
 	}}},
-	{"K3: what is discarded counts as live", "internal/refcount/recycle.go", []edit{{
+	{"K3: what is discarded counts as live", "internal/refcount/return.go", []edit{{
 		`		arrives(counters, mark)
 		p.removeLive()
 `,
 		`		arrives(counters, mark)
 `,
 	}}},
-	{"D2: what is discarded stays marked", "internal/refcount/recycle.go", []edit{{
+	{"D2: what is discarded stays marked", "internal/refcount/return.go", []edit{{
 		`		arrives(counters, mark)
 		p.removeLive()
 `,
@@ -100,24 +100,24 @@ var clauseFaults = []fault{
 		p.removeLive()
 `,
 	}}},
-	{"D1: a spare is not marked in its Discard", "internal/refcount/recycle.go", []edit{{
+	{"D1: a spare is not marked in its Discard", "internal/refcount/return.go", []edit{{
 		`		p.takenOut(obj.counters.Load())
 `,
 		`		_ = obj.counters
 `,
 	}}},
-	{"P2: a sweeper for each object", "internal/refcount/recycle.go", []edit{{`if p.sweeping.CompareAndSwap(false, true) { // (P2)`, `if p.sweeping.Store(true); true { // (P2)`}}},
-	{"P4: the flag is not raised again", "internal/refcount/recycle.go", []edit{{` || !p.sweeping.CompareAndSwap(false, true) { // (P4)`, ` { // (P4)`}}},
-	{"P4: the flag stays up", "internal/refcount/recycle.go", []edit{{`		p.sweeping.Store(false)  `, `		// p.sweeping.Store(false)`}}},
-	{"G3: ErrLimit at once at the limit", "internal/refcount/leaving.go", []edit{{` && live <= int64(current)`, ` && (true || live <= int64(current))`}}},
-	{"D2: Drain waits for what is not marked", "internal/refcount/leaving.go", []edit{{`return e.mark != 0 && e.mark <= last`, `return e.mark <= last`}}},
+	{"P2: a sweeper for each object", "internal/refcount/sweep.go", []edit{{`if p.sweeping.CompareAndSwap(false, true) { // (P2)`, `if p.sweeping.Store(true); true { // (P2)`}}},
+	{"P4: the flag is not raised again", "internal/refcount/sweep.go", []edit{{` || !p.sweeping.CompareAndSwap(false, true) { // (P4)`, ` { // (P4)`}}},
+	{"P4: the flag stays up", "internal/refcount/sweep.go", []edit{{`		p.sweeping.Store(false)  `, `		// p.sweeping.Store(false)`}}},
+	{"G3: ErrLimit at once at the limit", "internal/refcount/publish.go", []edit{{` && live <= int64(current)`, ` && (true || live <= int64(current))`}}},
+	{"D2: Drain waits for what is not marked", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.mark <= last`, `return e.mark <= last`}}},
 	{"D3: Close waits for what is not marked", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.phase != lost && e.counters`}}},
 	{"D4: Close of a pool does not wait for what is private", "internal/refcount/close.go", []edit{{`return e.phase == private || e.phase`, `return e.phase`}}},
 	{"D4: Close of a pool does not wait for what is marked", "internal/refcount/close.go", []edit{{` || e.phase != lost && e.mark != 0
 `, `
 `}}},
-	{"L2: released too often passes", "internal/refcount/write.go", []edit{{`; extra > 0 {`, `; extra > 0 && false {`}}},
-	{"D1: nothing is marked while another's mark goes", "internal/refcount/leaving.go", []edit{{
+	{"L2: released too often passes", "internal/refcount/retire.go", []edit{{`; extra > 0 {`, `; extra > 0 && false {`}}},
+	{"D1: nothing is marked while another's mark goes", "internal/refcount/return.go", []edit{{
 		`		if _, ok := p.leaves(counters, counters.Publication.Leaving.Load()); ok {
 			return
 		}

@@ -19,7 +19,7 @@ var useAsm = asmFinds(gM, mP)`,
 `,
 		},
 	}},
-	{"readers and writers of a container share a line", "internal/refcount/pool.go", []edit{
+	{"readers and writers of a container share a line", "internal/refcount/slot.go", []edit{
 		{
 			`	_ [128 - 5*unsafe.Sizeof(uintptr(0))]byte
 `,

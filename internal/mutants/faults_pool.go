@@ -2,13 +2,13 @@ package main
 
 // poolFaults are planted where objects come from and go to.
 var poolFaults = []fault{
-	{"G2: no generation", "internal/refcount/get.go", []edit{
+	{"G2: no generation", "internal/refcount/freelist.go", []edit{
 		{
 			`withPhase(state.Load()+generationStep, private)) // (G2)`,
 			`withPhase(state.Load(), private)) // (G2)`,
 		},
 	}},
-	{"G2: counts begin anew in each generation", "internal/refcount/get.go", []edit{
+	{"G2: counts begin anew in each generation", "internal/refcount/freelist.go", []edit{
 		{
 			`	counters := o.counters.Load()
 	state := &counters.State`,
@@ -44,7 +44,7 @@ var poolFaults = []fault{
 			`if l.dirty.Store(head.next.Load()); true {`,
 		},
 	}},
-	{"P2: no sweeper is started", "internal/refcount/recycle.go", []edit{
+	{"P2: no sweeper is started", "internal/refcount/sweep.go", []edit{
 		{
 			`		seam.Go(p.sweepFunc)
 	}
@@ -53,13 +53,13 @@ var poolFaults = []fault{
 }`,
 		},
 	}},
-	{"P4: the sweeper does not look again", "internal/refcount/recycle.go", []edit{
+	{"P4: the sweeper does not look again", "internal/refcount/sweep.go", []edit{
 		{
 			`if p.free.dirty.Load() == nil ||`,
 			`if true ||`,
 		},
 	}},
-	{"P4: the sweeper looks before it lowers the flag", "internal/refcount/recycle.go", []edit{
+	{"P4: the sweeper looks before it lowers the flag", "internal/refcount/sweep.go", []edit{
 		{
 			`		p.sweeping.Store(false)`,
 			`		empty := p.free.dirty.Load() == nil
@@ -90,25 +90,25 @@ var poolFaults = []fault{
 	for k := 0; k < c.owned; k++ {`,
 		},
 	}},
-	{"B1: a store, so that two can give back", "internal/refcount/read.go", []edit{
+	{"B1: a store, so that two can give back", "internal/refcount/return.go", []edit{
 		{
 			`	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)`,
 			`	if counters.State.Store(withPhase(owned, free)); false { // (B1)`,
 		},
 	}},
-	{"U1: a store, so that two can publish", "internal/refcount/write.go", []edit{
+	{"U1: a store, so that two can publish", "internal/refcount/update.go", []edit{
 		{
 			`!counters.State.CompareAndSwap(owned, withPhase(owned, live)) { // (U1)`,
 			`!func() bool { counters.State.Store(withPhase(owned, live)); return true }() { // (U1)`,
 		},
 	}},
-	{"G3: the limit is looked at, and then counted", "internal/refcount/stats.go", []edit{
+	{"G3: the limit is looked at, and then counted", "internal/refcount/live.go", []edit{
 		{
 			`if s.live.CompareAndSwap(live, live+1) {`,
 			`if s.live.Add(1); true {`,
 		},
 	}},
-	{"N1: a store, so that two can adopt, and no registry", "internal/refcount/get.go", []edit{
+	{"N1: a store, so that two can adopt, and no registry", "internal/refcount/adopt.go", []edit{
 		{
 			`if !obj.counters.CompareAndSwap(nil, counters) {`,
 			`if obj.counters.Store(counters); false {`,
@@ -118,19 +118,19 @@ var poolFaults = []fault{
 			`had := p.registry.add(obj, counters); false {`,
 		},
 	}},
-	{"N3: a store, so that two can bring it back", "internal/refcount/get.go", []edit{
+	{"N3: a store, so that two can bring it back", "internal/refcount/adopt.go", []edit{
 		{
 			`state.CompareAndSwap(now, owned) // (N3)`,
 			`func() bool { state.Store(owned); return true }() // (N3)`,
 		},
 	}},
-	{"N4: what Close overtook stays adopted", "internal/refcount/write.go", []edit{
+	{"N4: what Close overtook stays adopted", "internal/refcount/update.go", []edit{
 		{
 			`overtaken && s.pool.disown(next, owned)`,
 			`overtaken && false`,
 		},
 	}},
-	{"N4: a store, although another has published it", "internal/refcount/get.go", []edit{
+	{"N4: a store, although another has published it", "internal/refcount/adopt.go", []edit{
 		{
 			`	if !obj.counters.Load().State.CompareAndSwap(owned, withPhase(owned, discarded)) { // (N4)
 		return false
@@ -140,19 +140,19 @@ var poolFaults = []fault{
 `,
 		},
 	}},
-	{"N4: what waits for objects is not woken", "internal/refcount/get.go", []edit{
+	{"N4: what waits for objects is not woken", "internal/refcount/adopt.go", []edit{
 		{
 			`	p.stats.discarded.Add(1)
 	p.removeLive()
 	return true
 `,
 			`	p.stats.discarded.Add(1)
-	p.stats.live.Add(^uint64(0)) // (G3)
+	p.stats.live.Add(^uint64(0))
 	return true
 `,
 		},
 	}},
-	{"N4: what Close overtook is being filled for ever", "internal/refcount/write.go", []edit{
+	{"N4: what Close overtook is being filled for ever", "internal/refcount/update.go", []edit{
 		{
 			`adopted && !(overtaken && s.pool.disown(next, owned))`,
 			`adopted && (!overtaken || s.pool.disown(next, owned) || true)`,
@@ -174,13 +174,13 @@ var poolFaults = []fault{
 `,
 		},
 	}},
-	{"K2: what is to be discarded goes to the overflow", "internal/refcount/recycle.go", []edit{
+	{"K2: what is to be discarded goes to the overflow", "internal/refcount/return.go", []edit{
 		{
 			`case p.Discard == nil && `,
 			`case `,
 		},
 	}},
-	{"D2 after K2: marked in the overflow", "internal/refcount/recycle.go", []edit{
+	{"D2 after K2: marked in the overflow", "internal/refcount/return.go", []edit{
 		{
 			`		arrives(counters, counters.Publication.Leaving.Load())
 		p.overflow.Put(obj) // (K2)
@@ -190,7 +190,7 @@ var poolFaults = []fault{
 `,
 		},
 	}},
-	{"K3 after Discard: discarded when Discard has returned", "internal/refcount/recycle.go", []edit{
+	{"K3 after Discard: discarded when Discard has returned", "internal/refcount/return.go", []edit{
 		{
 			`	counters.State.Store(withPhase(counters.State.Load(), discarded)) // (K3)`,
 			`	// (K3)`,
@@ -205,19 +205,19 @@ var poolFaults = []fault{
 `,
 		},
 	}},
-	{"L3: free, as if reset had returned", "internal/refcount/recycle.go", []edit{
+	{"L3: free, as if reset had returned", "internal/refcount/return.go", []edit{
 		{
 			`counters.State.Store(withPhase(counters.State.Load(), lost)) // (L3)`,
 			`// (L3)`,
 		},
 	}},
-	{"N2 before the fields: private from the beginning", "internal/refcount/get.go", []edit{
+	{"N2 before the fields: private from the beginning", "internal/refcount/adopt.go", []edit{
 		{
 			`counters.State.Store(uint64(unborn))  `,
 			`counters.State.Store(uint64(private)) `,
 		},
 	}},
-	{"N3: back in the generation in which it was discarded", "internal/refcount/get.go", []edit{
+	{"N3: back in the generation in which it was discarded", "internal/refcount/adopt.go", []edit{
 		{
 			`owned = withPhase(now+generationStep, private)
 	return`,
@@ -225,7 +225,7 @@ var poolFaults = []fault{
 	return`,
 		},
 	}},
-	{"K3: what leaves again in its Discard loses its mark", "internal/refcount/recycle.go", []edit{
+	{"K3: what leaves again in its Discard loses its mark", "internal/refcount/return.go", []edit{
 		{
 			`		arrives(counters, mark)
 		p.removeLive()
@@ -236,7 +236,7 @@ var poolFaults = []fault{
 `,
 		},
 	}},
-	{"the sweeper goes on when Report has returned", "internal/refcount/recycle.go", []edit{
+	{"the sweeper goes on when Report has returned", "internal/refcount/sweep.go", []edit{
 		{
 			`				seam.Go(p.sweepFunc)
 				p.Reports.HookPanic(value, debug.Stack())
@@ -246,7 +246,7 @@ var poolFaults = []fault{
 `,
 		},
 	}},
-	{"the sweeper goes on when Report has ended", "internal/refcount/recycle.go", []edit{
+	{"the sweeper goes on when Report has ended", "internal/refcount/sweep.go", []edit{
 		{
 			`				seam.Go(p.sweepFunc)
 				p.Reports.HookPanic(value, debug.Stack())

@@ -32,13 +32,13 @@ var publishFaults = []fault{
 `,
 		},
 	}},
-	{"V3: a conflict is not noticed", "internal/refcount/write.go", []edit{
+	{"V3: a conflict is not noticed", "internal/refcount/update.go", []edit{
 		{
 			`if swaps != anySwaps && s.swaps != swaps { // (V3)`,
 			`if swaps != anySwaps && false { // (V3)`,
 		},
 	}},
-	{"V3: a conflict is noticed by the address", "internal/refcount/write.go", []edit{
+	{"V3: a conflict is noticed by the address", "internal/refcount/update.go", []edit{
 		{
 			`import "errors"`,
 			`import (
@@ -53,13 +53,13 @@ var publishFaults = []fault{
 `,
 		},
 	}},
-	{"V3: a closed container is not noticed", "internal/refcount/write.go", []edit{
+	{"V3: a closed container is not noticed", "internal/refcount/update.go", []edit{
 		{
 			`	if s.closed { // (V3)`,
 			`	if false { // (V3)`,
 		},
 	}},
-	{"V4 after U2: numbered after the swap", "internal/refcount/write.go", []edit{
+	{"V4 after U2: numbered after the swap", "internal/refcount/update.go", []edit{
 		{
 			`		publication := &counters.Publication
 		publication.Container.Store(s.id)  // (V4)
@@ -81,7 +81,7 @@ var publishFaults = []fault{
 `,
 		},
 	}},
-	{"V4 after the mutex: numbered after the unlock", "internal/refcount/write.go", []edit{
+	{"V4 after the mutex: numbered after the unlock", "internal/refcount/update.go", []edit{
 		{
 			`		publication := &counters.Publication
 		publication.Container.Store(s.id)  // (V4)
@@ -106,7 +106,7 @@ var publishFaults = []fault{
 `,
 		},
 	}},
-	{"V5 after the mutex: the version is stored after the unlock", "internal/refcount/write.go", []edit{
+	{"V5 after the mutex: the version is stored after the unlock", "internal/refcount/update.go", []edit{
 		{
 			`	s.version.Store(version) // (V5)`,
 			`	if version == 0 {
@@ -127,7 +127,7 @@ var publishFaults = []fault{
 `,
 		},
 	}},
-	{"V5: the waiters are woken before the mutex", "internal/refcount/write.go", []edit{
+	{"V5: the waiters are woken before the mutex", "internal/refcount/update.go", []edit{
 		{
 			`	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +225,7 @@ var publishFaults = []fault{
 `,
 		},
 	}},
-	{"B1: given back whatever the generation", "internal/refcount/read.go", []edit{
+	{"B1: given back whatever the generation", "internal/refcount/return.go", []edit{
 		{
 			`	if counters.State.Load() != owned {
 `,

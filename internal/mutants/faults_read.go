@@ -71,7 +71,7 @@ var readFaults = []fault{
 			`	o.pool.stats.retries.Add(1)`,
 		},
 	}},
-	{"U2: the swap is a load and a store, and no mutex", "internal/refcount/write.go", []edit{
+	{"U2: the swap is a load and a store, and no mutex", "internal/refcount/update.go", []edit{
 		{
 			`	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -83,7 +83,7 @@ var readFaults = []fault{
 			`	s.current.Store(next) // (U2)`,
 		},
 	}},
-	{"U2: what was current is reset before it is retired", "internal/refcount/write.go", []edit{
+	{"U2: what was current is reset before it is retired", "internal/refcount/update.go", []edit{
 		{
 			`		if err := s.pool.settle(old, s.retire(old, op)); err != nil {
 			panic(err.Error())
@@ -93,13 +93,13 @@ var readFaults = []fault{
 		}`,
 		},
 	}},
-	{"U2: what was current is not retired", "internal/refcount/write.go", []edit{
+	{"U2: what was current is not retired", "internal/refcount/update.go", []edit{
 		{
 			`		if err := s.pool.settle(old, s.retire(old, op)); err != nil {`,
 			`		if err := s.pool.settle(old, ending{}); err != nil {`,
 		},
 	}},
-	{"U2 after T1: retired before it is replaced", "internal/refcount/write.go", []edit{
+	{"U2 after T1: retired before it is replaced", "internal/refcount/update.go", []edit{
 		{
 			`	old = s.current.Swap(next) // (U2)`,
 			`	if old != nil {

@@ -2,19 +2,19 @@ package main
 
 // retireFaults are planted between an object's replacement and its return.
 var retireFaults = []fault{
-	{"T1: no retiring", "internal/refcount/write.go", []edit{
+	{"T1: no retiring", "internal/refcount/retire.go", []edit{
 		{
 			`	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, withPhase(now, retiring)) {`,
 			`	if phaseOf(now) != live {`,
 		},
 	}},
-	{"T2: no heavy fence", "internal/refcount/write.go", []edit{
+	{"T2: no heavy fence", "internal/refcount/retire.go", []edit{
 		{
 			`if err := counters.HeavyFence(); err != nil {`,
 			`if err := error(nil); err != nil {`,
 		},
 	}},
-	{"T2 before T1: the fence before retiring", "internal/refcount/write.go", []edit{
+	{"T2 before T1: the fence before retiring", "internal/refcount/retire.go", []edit{
 		{
 			`	if phaseOf(now) != live || !counters.State.CompareAndSwap(now, withPhase(now, retiring)) {`,
 			`	_ = counters.HeavyFence()
@@ -25,7 +25,7 @@ var retireFaults = []fault{
 			`if err := error(nil); err != nil {`,
 		},
 	}},
-	{"T2 after T3: the fence after retired", "internal/refcount/write.go", []edit{
+	{"T2 after T3: the fence after retired", "internal/refcount/retire.go", []edit{
 		{
 			`if err := counters.HeavyFence(); err != nil {`,
 			`if err := error(nil); err != nil {`,
@@ -36,7 +36,7 @@ var retireFaults = []fault{
 	_ = counters.HeavyFence()`,
 		},
 	}},
-	{"T3: the writer does not sum", "internal/refcount/write.go", []edit{
+	{"T3: the writer does not sum", "internal/refcount/retire.go", []edit{
 		{
 			`	drained, excess := o.reclaim()
 	return ending`,
@@ -44,13 +44,13 @@ var retireFaults = []fault{
 	return ending`,
 		},
 	}},
-	{"S1: a retiring object is summed", "internal/refcount/write.go", []edit{
+	{"S1: a retiring object is summed", "internal/refcount/retire.go", []edit{
 		{
 			`	if phaseOf(now) != retired {`,
 			`	if phaseOf(now) != retired && phaseOf(now) != retiring {`,
 		},
 	}},
-	{"S2 after S3: acquired is summed first", "internal/refcount/write.go", []edit{
+	{"S2 after S3: acquired is summed first", "internal/refcount/retire.go", []edit{
 		{
 			`	released := counters.Released() // (S2)`,
 			`	acquired := counters.Acquired() // (S3)
@@ -62,13 +62,13 @@ var retireFaults = []fault{
 			`	if extra`,
 		},
 	}},
-	{"S4: a store, so that two can win", "internal/refcount/write.go", []edit{
+	{"S4: a store, so that two can win", "internal/refcount/retire.go", []edit{
 		{
 			`!counters.State.CompareAndSwap(now, withPhase(now, free)) { // (S4)`,
 			`!func() bool { counters.State.Store(withPhase(now, free)); return true }() { // (S4)`,
 		},
 	}},
-	{"S4: whatever the generation", "internal/refcount/write.go", []edit{
+	{"S4: whatever the generation", "internal/refcount/retire.go", []edit{
 		{
 			`	if released != acquired ||`,
 			`	if now = counters.State.Load(); phaseOf(now) != retired {
@@ -77,7 +77,7 @@ var retireFaults = []fault{
 	if released != acquired ||`,
 		},
 	}},
-	{"L2: a store, so that two can report", "internal/refcount/write.go", []edit{
+	{"L2: a store, so that two can report", "internal/refcount/retire.go", []edit{
 		{
 			`!counters.State.CompareAndSwap(now, withPhase(now, lost)) { // (L2)`,
 			`!func() bool { counters.State.Store(withPhase(now, lost)); return true }() { // (L2)`,
@@ -112,13 +112,13 @@ var retireFaults = []fault{
 			`		_ = o`,
 		},
 	}},
-	{"L1: retired, as if the fence had not failed", "internal/refcount/write.go", []edit{
+	{"L1: retired, as if the fence had not failed", "internal/refcount/retire.go", []edit{
 		{
 			`withPhase(now, lost)) // (L1)`,
 			`withPhase(now, retired)) // (L1)`,
 		},
 	}},
-	{"L4: live, as if its Ref were whole", "internal/refcount/write.go", []edit{
+	{"L4: live, as if its Ref were whole", "internal/refcount/retire.go", []edit{
 		{
 			`counters.State.Store(withPhase(counters.State.Load(), lost)) // (L4)`,
 			`// (L4)`,

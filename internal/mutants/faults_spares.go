@@ -10,7 +10,7 @@ var spareFaults = []fault{
 			`l.last, l.gets = l.peak, 0`,
 		},
 	}},
-	{"spares: the limit falls, and what is too much stays", "internal/refcount/recycle.go", []edit{
+	{"spares: the limit falls, and what is too much stays", "internal/refcount/return.go", []edit{
 		{
 			`	if surplus {
 `,
@@ -18,7 +18,7 @@ var spareFaults = []fault{
 `,
 		},
 	}},
-	{"spares: a literal ends a fill that never began", "internal/refcount/write.go", []edit{
+	{"spares: a literal ends a fill that never began", "internal/refcount/update.go", []edit{
 		{
 			`unpublished.Add(-1) // published by`,
 			`unpublished.Add(0) // published by`,
@@ -30,7 +30,7 @@ var spareFaults = []fault{
 			`stats.unpublished.Add(0)`,
 		},
 	}},
-	{"spares: an object that was given back is being filled for ever", "internal/refcount/read.go", []edit{
+	{"spares: an object that was given back is being filled for ever", "internal/refcount/return.go", []edit{
 		{
 			`p.stats.unpublished.Add(1)`,
 			`p.stats.unpublished.Add(0)`,

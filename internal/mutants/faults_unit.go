@@ -4,12 +4,12 @@ package main
 // they are about misuse, about what a scenario's pools and hooks do not do, or
 // about what is said of an object and not about who owns it.
 var unitFaults = []fault{
-	{"U1: whatever the generation", "internal/refcount/write.go", []edit{{
+	{"U1: whatever the generation", "internal/refcount/update.go", []edit{{
 		`		if phaseOf(owned) != private ||`,
 		`		owned = counters.State.Load()
 		if phaseOf(owned) != private ||`,
 	}}},
-	{"V5: emptying wakes", "internal/refcount/write.go", []edit{{
+	{"V5: emptying wakes", "internal/refcount/update.go", []edit{{
 		`	if next != nil {
 		s.wake()
 	}
@@ -17,48 +17,48 @@ var unitFaults = []fault{
 		`	s.wake()
 `,
 	}}},
-	{"T1: whatever the phase", "internal/refcount/write.go", []edit{{`if phaseOf(now) != live || !counters`, `if !counters`}}},
-	{"L4: what is lost to its Ref counts as live", "internal/refcount/write.go", []edit{{
+	{"T1: whatever the phase", "internal/refcount/retire.go", []edit{{`if phaseOf(now) != live || !counters`, `if !counters`}}},
+	{"L4: what is lost to its Ref counts as live", "internal/refcount/retire.go", []edit{{
 		`		p.lose()
 	}
 	p.panic`,
 		`	}
 	p.panic`,
 	}}},
-	{"B1: what is given back keeps its number", "internal/refcount/read.go", []edit{{`counters.Publication.Version.Store(0) // (B1)`, `// (B1)`}}},
+	{"B1: what is given back keeps its number", "internal/refcount/return.go", []edit{{`counters.Publication.Version.Store(0) // (B1)`, `// (B1)`}}},
 	{"G1: nothing is woken by what was dirty", "internal/refcount/get.go", []edit{{
 		`		p.back.wake() // one that was dirty`,
 		`		// one that was dirty`,
 	}}},
 	{"G1: a dirty object is kept without spares", "internal/refcount/get.go", []edit{{`if p.Spares == 0 {`, `if false {`}}},
-	{"L3: what is lost to its reset counts as live", "internal/refcount/recycle.go", []edit{{
+	{"L3: what is lost to its reset counts as live", "internal/refcount/return.go", []edit{{
 		`			p.stats.lost.Add(1)
 			p.removeLive()
 `,
 		`			p.stats.lost.Add(1)
 `,
 	}}},
-	{"L2: Drain waits for what was lost", "internal/refcount/leaving.go", []edit{{`e.mark <= last && e.phase != lost`, `e.mark <= last`}}},
+	{"L2: Drain waits for what was lost", "internal/refcount/close.go", []edit{{`e.mark <= last && e.phase != lost`, `e.mark <= last`}}},
 	{"L2: Close waits for what was lost", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.mark != 0 && e.counters`}}},
-	{"D2: what a Get began stays marked", "internal/refcount/get.go", []edit{{
+	{"D2: what a Get began stays marked", "internal/refcount/freelist.go", []edit{{
 		`	arrives(counters, counters.Publication.Leaving.Load())
 `, ``,
 	}}},
-	{"N3: back to any pool", "internal/refcount/get.go", []edit{{`obj.pool == p && obj.self`, `obj.self`}}},
-	{"N3: back as a copy", "internal/refcount/get.go", []edit{{`obj.self == uintptr(unsafe.Pointer(obj)) &&
+	{"N3: back to any pool", "internal/refcount/adopt.go", []edit{{`obj.pool == p && obj.self`, `obj.self`}}},
+	{"N3: back as a copy", "internal/refcount/adopt.go", []edit{{`obj.self == uintptr(unsafe.Pointer(obj)) &&
 `, `true &&
 `}}},
 	{"K1: kept in a closed pool", "internal/refcount/freelist.go", []edit{{`if l.closed || len(l.clean)`, `if len(l.clean)`}}},
-	{"K2: what counts towards a limit goes to the overflow", "internal/refcount/recycle.go", []edit{{`p.MaxLive == 0 && p.Spares`, `p.Spares`}}},
-	{"K2: to the overflow without spares", "internal/refcount/recycle.go", []edit{{`p.Spares > 0 && !p.free`, `!p.free`}}},
-	{"K2: to the overflow of a closed pool", "internal/refcount/recycle.go", []edit{{` && !p.free.isClosed():`, `:`}}},
-	{"K3: what is discarded keeps its number", "internal/refcount/recycle.go", []edit{{`counters.Publication.Version.Store(0)                             // (K3)`, `// (K3)`}}},
+	{"K2: what counts towards a limit goes to the overflow", "internal/refcount/return.go", []edit{{`p.MaxLive == 0 && p.Spares`, `p.Spares`}}},
+	{"K2: to the overflow without spares", "internal/refcount/return.go", []edit{{`p.Spares > 0 && !p.free`, `!p.free`}}},
+	{"K2: to the overflow of a closed pool", "internal/refcount/return.go", []edit{{` && !p.free.isClosed():`, `:`}}},
+	{"K3: what is discarded keeps its number", "internal/refcount/return.go", []edit{{`counters.Publication.Version.Store(0)                             // (K3)`, `// (K3)`}}},
 	{"P3: what was popped keeps its link", "internal/refcount/freelist.go", []edit{{`head.next.Store(nil) // (P3)`, `// (P3)`}}},
-	{"D1: no time", "internal/refcount/leaving.go", []edit{{`counters.Publication.Left.Store(p.now()) // (D1)`, `// (D1)`}}},
-	{"D1: marked whatever the phase", "internal/refcount/leaving.go", []edit{{`if phaseOf(counters.State.Load()) == live { // not live`, `if true { // not live`}}},
-	{"D2: another's mark is removed", "internal/refcount/leaving.go", []edit{{`counters.Publication.Leaving.CompareAndSwap(mark, 0) // (D2)`, `counters.Publication.Leaving.Store(0*mark) // (D2)`}}},
+	{"D1: no time", "internal/refcount/return.go", []edit{{`counters.Publication.Left.Store(p.now()) // (D1)`, `// (D1)`}}},
+	{"D1: marked whatever the phase", "internal/refcount/return.go", []edit{{`if phaseOf(counters.State.Load()) == live { // not live`, `if true { // not live`}}},
+	{"D2: another's mark is removed", "internal/refcount/return.go", []edit{{`counters.Publication.Leaving.CompareAndSwap(mark, 0) // (D2)`, `counters.Publication.Leaving.Store(0*mark) // (D2)`}}},
 	{"D3: Close does not wait for a publisher in fill", "internal/refcount/close.go", []edit{{`if _, err := s.turn.Take(ctx, nil); err != nil {`, `if _, err := s.turn.Take(ctx, nil); err != nil && false {`}}},
-	{"D4: a container is made of a closed pool", "internal/refcount/close.go", []edit{{`	if l.closed {
+	{"D4: a container is made of a closed pool", "internal/refcount/slot.go", []edit{{`	if l.closed {
 		return false
 	}
 	if l.known`, `	if l.known`}}},

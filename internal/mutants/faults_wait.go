@@ -28,7 +28,7 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"W1: Drain and Close look, and then ask", "internal/refcount/leaving.go", []edit{
+	{"W1: Drain and Close look, and then ask", "internal/refcount/close.go", []edit{
 		{
 			`	signal := p.back.next()
 	defer func() { p.back.forget(signal) }()
@@ -45,7 +45,7 @@ var waitFaults = []fault{
 		if err := seam.Wait(`,
 		},
 	}},
-	{"W1: a Publish at the limit looks, and then asks", "internal/refcount/leaving.go", []edit{
+	{"W1: a Publish at the limit looks, and then asks", "internal/refcount/publish.go", []edit{
 		{
 			`	signal := p.back.next()
 	defer func() { p.back.forget(signal) }()
@@ -69,7 +69,7 @@ var waitFaults = []fault{
 			``,
 		},
 	}},
-	{"W2: Drain and Close leave their signal", "internal/refcount/leaving.go", []edit{
+	{"W2: Drain and Close leave their signal", "internal/refcount/close.go", []edit{
 		{
 			`	defer func() { p.back.forget(signal) }()
 	for {
@@ -96,7 +96,7 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"K1: what waits for a clean object is not woken", "internal/refcount/recycle.go", []edit{
+	{"K1: what waits for a clean object is not woken", "internal/refcount/return.go", []edit{
 		{
 			`	case kept:
 		p.back.wake()
@@ -105,7 +105,7 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"G4 after U1: an Update under way is counted as two current objects", "internal/refcount/write.go", []edit{
+	{"G4 after U1: an Update under way is counted as two current objects", "internal/refcount/update.go", []edit{
 		{
 			`		s.pool.stats.published.Add(1) // (G4)
 `,
@@ -122,7 +122,7 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"G4 after W2: a publisher at the limit is woken before the count", "internal/refcount/write.go", []edit{
+	{"G4 after W2: a publisher at the limit is woken before the count", "internal/refcount/update.go", []edit{
 		{
 			`	if next != nil {
 		s.pool.stats.published.Add(1) // (G4)
@@ -140,7 +140,7 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"G4 after U2: counted after the swap", "internal/refcount/write.go", []edit{
+	{"G4 after U2: counted after the swap", "internal/refcount/update.go", []edit{
 		{
 			`		s.pool.stats.published.Add(1) // (G4)
 `,
@@ -157,7 +157,7 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"D1 after U2: marked after the swap", "internal/refcount/write.go", []edit{
+	{"D1 after U2: marked after the swap", "internal/refcount/update.go", []edit{
 		{
 			`	if old != nil {
 		s.pool.leavesContainer(old)
@@ -175,13 +175,13 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"D1: Drain waits for what leaves later", "internal/refcount/leaving.go", []edit{
+	{"D1: Drain waits for what leaves later", "internal/refcount/close.go", []edit{
 		{
 			`e.mark != 0 && e.mark <= last &&`,
 			`e.mark != 0 && (true || e.mark <= last) &&`,
 		},
 	}},
-	{"D2: not marked while it awaits its reset", "internal/refcount/recycle.go", []edit{
+	{"D2: not marked while it awaits its reset", "internal/refcount/sweep.go", []edit{
 		{
 			`	p.free.pushDirty(obj)
 `,
@@ -205,7 +205,7 @@ var waitFaults = []fault{
 			``,
 		},
 	}},
-	{"D3: Close waits for what another container published", "internal/refcount/close.go", []edit{
+	{"D3: Close waits for what another container published", "internal/refcount/slot.go", []edit{
 		{
 			`	l.last++
 	s.id = l.last
@@ -251,13 +251,13 @@ var waitFaults = []fault{
 			`	counters.CountReleased(k) // (H1)`,
 		},
 	}},
-	{"G3: ErrLimit at once below the limit", "internal/refcount/leaving.go", []edit{
+	{"G3: ErrLimit at once below the limit", "internal/refcount/publish.go", []edit{
 		{
 			`return live >= int64(p.MaxLive) && live <= int64(current)`,
 			`return live <= int64(current)`,
 		},
 	}},
-	{"G4: what was retired is loaded before what was published", "internal/refcount/leaving.go", []edit{
+	{"G4: what was retired is loaded before what was published", "internal/refcount/publish.go", []edit{
 		{
 			`	published := p.stats.published.Load()
 	live`,
@@ -331,7 +331,7 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"L2: what waits for room is not woken by an object that is lost", "internal/refcount/stats.go", []edit{
+	{"L2: what waits for room is not woken by an object that is lost", "internal/refcount/live.go", []edit{
 		{
 			`	p.stats.lost.Add(1)
 	p.removeLive()

@@ -3,13 +3,12 @@ package refcount
 import (
 	"context"
 	"slices"
-	"sync"
-	"weak"
 
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// This file ends containers and pools.
+// Drain waits until objects are back; Close ends a container or a pool and then
+// waits for the same.
 
 // Close empties the slot for good, and waits until what it published is back. It
 // also returns the over-release of what was current, if it finds one that it
@@ -91,63 +90,63 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 	})
 }
 
-// slots knows the containers of a pool, weakly: it keeps none alive.
-type slots struct {
-	mu     sync.Mutex
-	closed bool
-	last   uint64 // id that was given last
-	known  map[weak.Pointer[Slot]]bool
+// Drain waits until what was replaced before the call is not held any more and
+// was reset or discarded.
+func (p *Pool) Drain(ctx context.Context) error {
+	const op = "Drain"
+	checkContext(ctx, op)
+	p.Check(op)
+	last := p.leavings.Last()
+	return p.await(ctx, op, nil, func(e *entry) bool {
+		return e.mark != 0 && e.mark <= last && e.phase != lost
+	})
 }
 
-// add enters s and gives it an id, or returns false if the pool is closed.
-func (l *slots) add(s *Slot) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed {
-		return false
+// await waits until pending, if it is not nil, returns false, and then no object
+// in the registry is as waited says.
+func (p *Pool) await(ctx context.Context, op string, pending func() bool, waited func(*entry) bool) error {
+	done := func() bool {
+		return (pending == nil || !pending()) && !p.registry.any(waited)
 	}
-	if l.known == nil {
-		l.known = make(map[weak.Pointer[Slot]]bool)
+	if done() { // without asking, which allocates
+		return nil
 	}
-	l.last++
-	s.id = l.last
-	key := weak.Make(s)
-	l.known[key] = true
-	seam.AddCleanup(s, forgotten.run, forgotten{weak.Make(s.pool), key})
-	return true
-}
-
-// close refuses more containers.
-func (l *slots) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.closed = true
-}
-
-// all returns the containers that exist, in the order in which they were made.
-// The caller uses them without the mutex.
-func (l *slots) all() (found []*Slot) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for key := range l.known {
-		if s := key.Value(); s != nil {
-			found = append(found, s)
+	signal := p.back.next()
+	defer func() { p.back.forget(signal) }()
+	for {
+		if done() {
+			return nil
 		}
+		if err := seam.Wait(ctx, signal, nil); err != nil {
+			return p.held(op, err, waited)
+		}
+		signal = p.back.next()
 	}
-	slices.SortFunc(found, func(a, b *Slot) int { return int(a.id) - int(b.id) })
-	return found
 }
 
-// forgotten is what is left of a container that the garbage collector took.
-type forgotten struct {
-	pool weak.Pointer[Pool]
-	key  weak.Pointer[Slot]
-}
-
-func (f forgotten) run() {
-	if p := f.pool.Value(); p != nil {
-		p.slots.mu.Lock()
-		defer p.slots.mu.Unlock()
-		delete(p.slots.known, f.key)
-	}
+// held describes the objects that op waited for: those of them that wanted
+// accepts.
+func (p *Pool) held(op string, err error, wanted func(*entry) bool) *HeldError {
+	e := &HeldError{Op: op, Type: p.TypeName, Err: err}
+	p.registry.each(func(obj *entry) bool {
+		switch {
+		case !wanted(obj):
+		case obj.phase == private || obj.phase == unborn:
+			e.Private++
+		case obj.phase == free || obj.phase == discarded:
+			if obj.mark != 0 {
+				e.Resetting++
+			}
+		case obj.mark == 0:
+			e.Current++
+		default:
+			e.Objects++
+			e.References += max(0, obj.counters.Outstanding())
+			e.Versions = append(e.Versions, obj.counters.Publication.Version.Load())
+			e.Longest = max(e.Longest, p.leftFor(obj.counters))
+		}
+		return true
+	})
+	slices.Sort(e.Versions)
+	return e
 }

@@ -3,25 +3,30 @@
 // pool. It works on untyped Objects; package poolswap puts types, options and
 // documentation in front.
 //
-// One file is one path:
+// One file is one phase. They call downwards in this order, but for a few calls:
 //
 //	object.go    the words of an object, its phases and generations
-//	pool.go      Pool and Slot: what a pool and a container are in here
+//	pool.go      Pool: configuration, and the words of a pool
+//	slot.go      Slot: the words of a container; the containers of a pool
 //	read.go      Acquire and Release, and their assembly in read_amd64.s
-//	write.go     Update: publish, swap, retire, reclaim
 //	publish.go   Publish: the turn, fill, and what it takes back
-//	wakeup.go    how goroutines wait for a change without a lock
-//	wait.go      versions, and waiting for one
-//	leaving.go   objects on their way back, and waiting for them
-//	close.go     the end of containers and pools
-//	errors.go    errors, and who holds what
-//	get.go       Get: a free object, a new one, an adopted one
-//	recycle.go   reset, keep or drop; the sweeper
+//	get.go       Get: a free object, or a new one
+//	update.go    Update; the swap
+//	close.go     Drain, and the end of containers and pools
+//	stats.go     Stats
+//	retire.go    retire and reclaim: a generation ends
+//	sweep.go     the goroutine that resets what readers drained
+//	return.go    give back, reset, keep or drop; the marks of returning objects
 //	freelist.go  clean objects and objects that need their reset
 //	spares.go    how many clean objects are kept
-//	cleanup.go   what the garbage collector took; the registry of objects
-//	stats.go     counts of events
+//	adopt.go     objects become the pool's: new, the user's, or discarded before
+//	cleanup.go   objects that the garbage collector took
+//	registry.go  the objects that exist
+//	live.go      counts of objects and events; the room under MaxLive
+//	wait.go      versions, and waiting for one
+//	wakeup.go    how goroutines wait for a change without a lock
 //	misuse.go    panics that name the operation and the likely cause
+//	errors.go    errors
 //
 // Each step that other goroutines can observe has a label, such as (A3). The
 // paragraph that begins with the label says what others can do between this

@@ -3,7 +3,6 @@ package refcount
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
@@ -52,30 +51,3 @@ func (e *HeldError) Error() string {
 
 // Unwrap returns what ended the wait.
 func (e *HeldError) Unwrap() error { return e.Err }
-
-// held describes the objects that op waited for: those of them that wanted
-// accepts.
-func (p *Pool) held(op string, err error, wanted func(*entry) bool) *HeldError {
-	e := &HeldError{Op: op, Type: p.TypeName, Err: err}
-	p.registry.each(func(obj *entry) bool {
-		switch {
-		case !wanted(obj):
-		case obj.phase == private || obj.phase == unborn:
-			e.Private++
-		case obj.phase == free || obj.phase == discarded:
-			if obj.mark != 0 {
-				e.Resetting++
-			}
-		case obj.mark == 0:
-			e.Current++
-		default:
-			e.Objects++
-			e.References += max(0, obj.counters.Outstanding())
-			e.Versions = append(e.Versions, obj.counters.Publication.Version.Load())
-			e.Longest = max(e.Longest, p.leftFor(obj.counters))
-		}
-		return true
-	})
-	slices.Sort(e.Versions)
-	return e
-}

@@ -169,3 +169,17 @@ func (l *freeList) count() (clean, limit, dirty int) {
 	}
 	return len(l.clean), l.limit.now, dirty
 }
+
+// begin begins a generation of a free object that is the caller's. The caller
+// holds the mutex of the free list.
+func (o *Object) begin() {
+	// (G2) Begin a generation. A store will do: no other goroutine writes the
+	// state of a free object that is in no list. The generation grows here, so a
+	// checker that summed in an earlier one fails at (S4). The counts are not
+	// reset: a late reader may have counted and not undone yet, and a reset would
+	// make released exceed acquired, or hide a reference of this generation.
+	counters := o.counters.Load()
+	state := &counters.State
+	state.Store(withPhase(state.Load()+generationStep, private)) // (G2)
+	arrives(counters, counters.Publication.Leaving.Load())
+}

@@ -133,3 +133,17 @@ func (p *Pool) fenceFailed(err error) {
 		p.Reports.FenceFailed(fmt.Errorf("poolswap: membarrier failed: a %s is left to the garbage collector and new objects have portable counters: %w", p.TypeName, err))
 	}
 }
+
+// Check panics for a Pool that Init did not make, such as a copy.
+func (p *Pool) Check(op string) {
+	if p.self != p {
+		panicNotMade(op, "Pool", "NewPool", p.self != nil)
+	}
+}
+
+// Check panics for a container that no constructor made, such as a copy.
+func (s *Slot) Check(op string) {
+	if s.self != s {
+		panicNotMade(op, "Container", "NewContainer or NewEmptyContainer", s.self != nil)
+	}
+}

@@ -3,7 +3,6 @@ package refcount
 import (
 	"sync"
 	"time"
-	"unsafe"
 
 	"github.com/poolswap/poolswap/internal/seam"
 	"github.com/poolswap/poolswap/internal/stripe"
@@ -69,73 +68,3 @@ func (p *Pool) Init(config Config) {
 		stripe.Asymmetric() // ask the kernel here rather than in the first Get
 	}
 }
-
-// Check panics for a Pool that Init did not make, such as a copy.
-func (p *Pool) Check(op string) {
-	if p.self != p {
-		panicNotMade(op, "Pool", "NewPool", p.self != nil)
-	}
-}
-
-// Slot is the part of a container that readers read and writers change. It has
-// two parts, on cache lines of their own.
-type Slot struct {
-	current seam.Pointer[Object] // nil while the container is empty; written by (U2) under mu
-	pool    *Pool                // nil only in a zero container; constant
-	offset  uintptr              // of the Object in the user's object; constant
-
-	self   *Slot // tells a copied container from the original; constant
-	useAsm *Slot // self where reads go through the assembly, else nil; constant
-
-	_ [128 - 5*unsafe.Sizeof(uintptr(0))]byte
-
-	// version is that of the current object, a moment late, or 0 while there
-	// is none; written by (V5) under mu.
-	version seam.Uint64
-
-	turn    seam.Turn    // of publishers: held from before fill until the publication is over
-	closing *seam.Signal // fires when the slot closes; constant
-	changed wakeup       // for Changed: a version was published, or the slot closed
-	waited  wakeup       // for Wait: the same; apart, since a Wait that ends wakes the others
-	id      uint64       // in the pool, from 1; constant
-
-	mu     seam.Mutex // held for a publication, never while a function of the user runs
-	closed bool       // no object becomes current any more; guarded by mu
-	swaps  uint64     // how often current was swapped; guarded by mu
-}
-
-// Init makes s an empty slot of objects of pool. It returns false if the pool is
-// closed.
-func (s *Slot) Init(pool *Pool, offset uintptr) bool {
-	s.pool, s.offset, s.self = pool, offset, s
-	if useAsm {
-		s.useAsm = s
-	}
-	s.closing = seam.NewSignal()
-	return pool.slots.add(s)
-}
-
-// Check panics for a container that no constructor made, such as a copy.
-func (s *Slot) Check(op string) {
-	if s.self != s {
-		panicNotMade(op, "Container", "NewContainer or NewEmptyContainer", s.self != nil)
-	}
-}
-
-// Offset returns where in the user's object the Object lies.
-func (s *Slot) Offset() uintptr { return s.offset }
-
-// Current is the word that says which object is current.
-type Current = seam.Pointer[Object]
-
-// Current returns the slot's word, for a Reader that compares it with the
-// object that it holds.
-func (s *Slot) Current() *Current { return &s.current }
-
-// Closed is where a closed Reader looks: it is never empty, and what is in it
-// is never held, so Load always leaves its fast path.
-var Closed = func() *Slot {
-	s := new(Slot)
-	s.current.Store(new(Object)) // at start-up: nothing is shared yet
-	return s
-}()

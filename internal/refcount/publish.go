@@ -2,8 +2,11 @@ package refcount
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"unsafe"
 
+	"github.com/poolswap/poolswap/internal/seam"
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
@@ -155,4 +158,49 @@ func (w *publishing) end(err *error) {
 		}
 	}
 	w.letGo()
+}
+
+// getWithin is Get that waits at the limit, until ctx ends or s closes.
+func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
+	const op = "Publish"
+	counts := func(e *entry) bool { return e.phase != lost } // towards the limit
+	p := s.pool
+	next, err := p.Get()
+	if !errors.Is(err, ErrLimit) {
+		return next, err
+	}
+	signal := p.back.next()
+	defer func() { p.back.forget(signal) }()
+	for {
+		if next, err := p.Get(); !errors.Is(err, ErrLimit) {
+			return next, err
+		}
+		if _, closed := s.look(); closed {
+			return nil, ErrClosed
+		}
+		if p.allCurrent() {
+			return nil, p.held(op, ErrLimit, counts)
+		}
+		ended := seam.Wait(ctx, signal, s.closing)
+		if ended == nil {
+			ended = ctx.Err() // at the moment of the wake-up
+		}
+		if ended != nil {
+			return nil, p.held(op, fmt.Errorf("%w: %w", ErrLimit, ended), counts)
+		}
+		signal = p.back.next()
+	}
+}
+
+// allCurrent reports whether at some moment during the call as many objects as
+// may exist were current, so that none can come back by itself. Published is
+// loaded first, and a swap counts what it takes out before what it puts in: then
+// the difference is at most the number of those that were current at any moment
+// between the two loads, as when live is loaded, and an Update under way is not
+// counted twice.
+func (p *Pool) allCurrent() bool {
+	published := p.stats.published.Load()
+	live := int64(p.stats.live.Load())
+	current := published - p.stats.retired.Load()
+	return live >= int64(p.MaxLive) && live <= int64(current)
 }

@@ -202,34 +202,6 @@ func (s *Slot) Retain(obj unsafe.Pointer) {
 	seam.Unpin()
 }
 
-// giveBack makes an object of the caller's free, for the caller to recycle. It
-// returns false if its state is not the private one that the caller saw.
-func (p *Pool) giveBack(o *Object, owned uint64) bool {
-	// (B1) Private to free, by the owner. It is a compare-and-swap, since two
-	// Releases of one unpublished object, or a Release and an Update, may race:
-	// one caller wins. It is from the state that the caller saw, generation
-	// included: what fill gave away is not given back from under its new owner.
-	// The phase says free before reset runs, so a second Release during a
-	// long reset panics. What the content was made from is not known any more.
-	counters := o.counters.Load()
-	was := counters.Publication.Leaving.Load() // before the state: if that is owned, it is the owner's
-	if counters.State.Load() != owned {
-		return false
-	}
-	mark, ok := p.leaves(counters, was)
-	if !ok {
-		return false
-	}
-	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
-		arrives(counters, mark)
-		p.back.wake()
-		return false
-	}
-	counters.Publication.Version.Store(0) // (B1)
-	p.stats.unpublished.Add(1)
-	return true
-}
-
 // releaseRetired finishes a release that met an object which is not current
 // any more.
 func (o *Object) releaseRetired() {

@@ -2,19 +2,109 @@ package refcount
 
 import (
 	"fmt"
-	"runtime/debug"
+	"time"
 
-	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// This file is what becomes of a free object: reset it, keep it or drop it. A
-// writer does this itself. A reader pushes the object onto the dirty list and
-// the sweeper does it: a goroutine that runs only while dirty objects exist.
+// Objects return here: from their owner, or drained. An object that leaves a
+// container or its owner is marked until it was reset or discarded. Drain and
+// Close look at the marks of all objects that the registry knows, and again after
+// each wake-up.
+//
+// A writer recycles the object itself. A reader pushes it onto the dirty list, and
+// the sweeper recycles it.
 //
 // The functions of the user, Reset and Discard, run with no lock held, so they
 // may call anything of the library. They may also panic or call Goexit. Then
 // deferred functions here settle the stats and the state before the panic goes
 // on, so that the loss is the one object that the function was called for.
+
+// leavesContainer marks an object that is about to be swapped out.
+func (p *Pool) leavesContainer(o *Object) {
+	counters := o.counters.Load()
+	if counters == nil { // its Ref was overwritten: retire gives it up
+		return
+	}
+	if phaseOf(counters.State.Load()) == live { // not live: a forged container's, which retire refuses
+		p.stats.retired.Add(1) // (G4)
+		p.takenOut(counters)
+	}
+}
+
+// takenOut marks an object that the caller takes out of a container or the free
+// list. It repeats only because a giveBack that has lost the object, which fill
+// had given away, marked it in vain or takes that mark away.
+func (p *Pool) takenOut(counters *stripe.Counters) {
+	for {
+		if _, ok := p.leaves(counters, counters.Publication.Leaving.Load()); ok {
+			return
+		}
+	}
+}
+
+// leaves marks an object that leaves a container or its owner. It returns false,
+// and marks nothing, if the mark is not was any more: then a goroutine that the
+// caller raced with has taken the object.
+func (p *Pool) leaves(counters *stripe.Counters, was uint64) (mark uint64, ok bool) {
+	// (D1) Mark, before the step by which the object leaves: the swap (U2), or
+	// (B1), or under the mutex of the free list the pop before Discard. So at no
+	// moment is an object on its way without a mark, and a Drain or Close that
+	// looks after that step sees the mark or the object's end. The marks are
+	// numbers in one order, so that Drain can leave out what leaves later.
+	mark = p.leavings.Next()
+	if !counters.Publication.Leaving.CompareAndSwap(was, mark) { // (D1)
+		return 0, false
+	}
+	counters.Publication.Left.Store(p.now()) // (D1)
+	return mark, true
+}
+
+// arrives removes the mark of an object that is not on its way any more, unless
+// the object has left once more: mark is the one that it left with.
+func arrives(counters *stripe.Counters, mark uint64) {
+	// (D2) Remove the mark, after reset or Discard has returned. For an object
+	// that stays in the pool this is under the mutex of the free list, together
+	// with the push or the step to private, so that Pool.Close never finds it
+	// unmarked and in neither place.
+	counters.Publication.Leaving.CompareAndSwap(mark, 0) // (D2)
+}
+
+// now is the pool's clock, in nanoseconds.
+func (p *Pool) now() int64 { return int64(time.Since(p.begun)) }
+
+// leftFor returns how long ago a marked object left.
+func (p *Pool) leftFor(counters *stripe.Counters) time.Duration {
+	return time.Duration(max(0, p.now()-counters.Publication.Left.Load()))
+}
+
+// giveBack makes an object of the caller's free, for the caller to recycle. It
+// returns false if its state is not the private one that the caller saw.
+func (p *Pool) giveBack(o *Object, owned uint64) bool {
+	// (B1) Private to free, by the owner. It is a compare-and-swap, since two
+	// Releases of one unpublished object, or a Release and an Update, may race:
+	// one caller wins. It is from the state that the caller saw, generation
+	// included: what fill gave away is not given back from under its new owner.
+	// The phase says free before reset runs, so a second Release during a
+	// long reset panics. What the content was made from is not known any more.
+	counters := o.counters.Load()
+	was := counters.Publication.Leaving.Load() // before the state: if that is owned, it is the owner's
+	if counters.State.Load() != owned {
+		return false
+	}
+	mark, ok := p.leaves(counters, was)
+	if !ok {
+		return false
+	}
+	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
+		arrives(counters, mark)
+		p.back.wake()
+		return false
+	}
+	counters.Publication.Version.Store(0) // (B1)
+	p.stats.unpublished.Add(1)
+	return true
+}
 
 // recycle resets a free object that the caller owns, and keeps or drops it.
 // Ownership passes to this call, and from it to the list that keeps the object.
@@ -149,60 +239,4 @@ func (p *Pool) popClean(onlySurplus bool) *Object {
 		p.takenOut(obj.counters.Load())
 	}
 	return obj
-}
-
-// enqueueReset takes a free object from a reader, which must not run reset,
-// and makes sure that a sweeper comes.
-func (p *Pool) enqueueReset(obj *Object) {
-	p.free.pushDirty(obj)
-
-	// (P2) Start a sweeper. The push is before it. If the flag was down, this
-	// reader raises it and starts the one sweeper. It needs no closure, since
-	// sweepFunc exists already; the runtime allocates a goroutine if it has
-	// none to reuse.
-	if p.sweeping.CompareAndSwap(false, true) { // (P2)
-		seam.Go(p.sweepFunc)
-	}
-}
-
-// sweep resets dirty objects and ends when none is left. If a hook panics or
-// calls Goexit, the flag stays up and another sweeper carries on with the
-// other objects: the loss is one object.
-func (p *Pool) sweep() {
-	ended := false
-	defer func() {
-		if ended {
-			return
-		}
-		// A hook panicked or called Goexit. Without Reports the panic is not
-		// recovered and ends the process with the stack of the hook, like any
-		// other; a Goexit leaves nothing to recover.
-		if p.Reports != nil {
-			if value := recover(); value != nil {
-				seam.Go(p.sweepFunc)
-				p.Reports.HookPanic(value, debug.Stack())
-				return
-			}
-		}
-		seam.Go(p.sweepFunc)
-	}()
-	for {
-		for obj := p.free.popDirty(); obj != nil; obj = p.free.popDirty() {
-			p.recycle(obj)
-		}
-
-		// (P4) Lower the flag, and look at the list once more. A reader pushes
-		// and then tries the flag. In the one order of these atomics: if it
-		// tries after the flag was lowered, it or another reader raises it,
-		// and a sweeper looks after the push. If it tries before, its push is
-		// before this last look, which sees the object, or finds that another
-		// popper took it. So no object waits without a sweeper to come. If
-		// this sweeper cannot raise the flag again, another reader has, and
-		// its sweeper takes over.
-		p.sweeping.Store(false)                                                    // (P4)
-		if p.free.dirty.Load() == nil || !p.sweeping.CompareAndSwap(false, true) { // (P4)
-			ended = true
-			return
-		}
-	}
 }
