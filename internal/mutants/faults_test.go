@@ -107,12 +107,12 @@ func labels(t *testing.T, dir string, f fault) []string {
 func TestEveryLayerNamesExistingTests(t *testing.T) {
 	t.Chdir("../..")
 	for _, l := range layers {
-		if _, err := l.arguments(""); err != nil {
+		if _, err := l.arguments(".", ""); err != nil {
 			t.Error(err)
 		}
 	}
 	bad := layer{name: "bad", dirs: []string{"."}, skip: []string{"TestOfNothing"}}
-	if args, err := bad.arguments(""); err == nil {
+	if args, err := bad.arguments(".", ""); err == nil {
 		t.Errorf("a layer with a test that does not exist has arguments %q", args)
 	}
 }

@@ -127,12 +127,12 @@ func seenByAny(chosen []layer, f fault) bool {
 var testFunction = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(\w+ \*testing\.[TF]\)`)
 
 // pattern matches the wanted tests of the layer, named by themselves or by their
-// files. It fails if a name is in none of the layer's directories, because a
+// files under root. It fails if a name is in none of the layer's directories, because a
 // renamed test would be skipped silently.
-func (l layer) pattern(wanted []string) (string, error) {
+func (l layer) pattern(root string, wanted []string) (string, error) {
 	known := make(map[string][]string)
 	for _, dir := range l.dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+		files, err := filepath.Glob(filepath.Join(root, dir, "*_test.go"))
 		if err != nil {
 			return "", err
 		}
@@ -158,9 +158,9 @@ func (l layer) pattern(wanted []string) (string, error) {
 	return "^(" + strings.Join(names, "|") + ")$", nil
 }
 
-// arguments returns the arguments of the layer's test binaries, for one test, or
-// for all of the layer if test is "".
-func (l layer) arguments(test string) ([]string, error) {
+// arguments returns the arguments of the layer's test binaries, of the tests under
+// root: for one test, or for all of the layer if test is "".
+func (l layer) arguments(root, test string) ([]string, error) {
 	args := append(slices.Clone(l.args), "-test.v", "-test.failfast", "-test.timeout=0")
 	if test != "" {
 		levels := strings.Split(test, "/")
@@ -176,7 +176,7 @@ func (l layer) arguments(test string) ([]string, error) {
 		if len(part.wanted) == 0 {
 			continue
 		}
-		named, err := l.pattern(part.wanted)
+		named, err := l.pattern(root, part.wanted)
 		if err != nil {
 			return nil, err
 		}

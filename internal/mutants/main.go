@@ -22,6 +22,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -74,17 +75,15 @@ func (r *run) all(ctx context.Context, names, only string) (err error) {
 		return fmt.Errorf("no fault that these layers see has a name like %q", only)
 	}
 	survivors, err := r.tabulate(ctx, planted)
-	if err != nil {
-		return err
-	}
 	switch {
 	case r.record:
 		maps.Copy(r.catches, r.caught)
-		if err := writeCatches(r.catches); err != nil {
-			return err
-		}
+		err = errors.Join(err, writeCatches(r.catches))
 	case len(r.caught) > 0:
 		fmt.Printf("\n%d faults were not caught by their test in %s: -record writes those that catch them.\n", len(r.caught), catchesFile)
+	}
+	if err != nil {
+		return err
 	}
 	if len(survivors) > 0 {
 		return fmt.Errorf("survived: %s", strings.Join(survivors, "; "))

@@ -107,7 +107,7 @@ func (s *scratch) build(ctx context.Context, dir, tags string) (string, error) {
 // or runs longer than limit.
 func (s *scratch) try(ctx context.Context, l layer, w wanted, limit time.Duration) (outcome, error) {
 	for _, dir := range w.dirs {
-		args, err := l.arguments(w.test)
+		args, err := l.arguments(s.dir, w.test)
 		if err != nil {
 			return outcome{}, err
 		}
