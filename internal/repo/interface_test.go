@@ -68,7 +68,7 @@ func TestInterfaceIsTheSameInEveryBuild(t *testing.T) {
 
 // notImported names the directories without packages for other programs: tests
 // and modules that are not released among them.
-var notImported = []string{"bench", "bin", "browser", "examples", "internal", "testdata", "tmp", "verify"}
+var notImported = []string{"bench", "bin", "examples", "internal", "testdata", "tmp", "verify"}
 
 // publicPackages returns the directories whose packages other programs can
 // import, from the root on.

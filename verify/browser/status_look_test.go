@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap/reload"
-	"github.com/poolswap/poolswap/reload/browser"
 )
 
 // longName and longHash have no place where a line would break by itself.
@@ -19,8 +18,8 @@ var (
 // errLong is as long, and has a second line.
 var errLong = errors.New("Get \"" + longName + "\": no route to host\n" + strings.Repeat("second line ", 40))
 
-// states are what the page can have to tell.
-var states = []struct {
+// statuses are the states that the page can show.
+var statuses = []struct {
 	name            string
 	class, headline string
 	says            string // besides
@@ -60,43 +59,30 @@ var states = []struct {
 	}},
 }
 
-func TestThePageIsReadableInEachState(t *testing.T) {
+func TestStatusIsReadableInEachState(t *testing.T) {
 	t.Parallel()
-	for _, state := range states {
+	for _, state := range statuses {
 		t.Run(state.name, func(t *testing.T) {
 			s := newService(t, &origin{name: longName, prefix: longHash}, plain)
 			state.do(s)
-			wantState(t, s, state.class, state.headline, state.says)
+			s.looksWell(state.class, state.headline, state.says)
 		})
 	}
 }
 
 // The origin is down when the service starts again.
-func TestThePageSaysThatContentIsFromTheCache(t *testing.T) {
+func TestStatusOfContentFromTheCache(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	cached := func(source reload.Source) reload.Source { return reload.Cache(source, dir) }
 	newService(t, &origin{name: longName, prefix: longHash}, cached).push("one")
 	s := newService(t, &origin{name: longName, prefix: longHash}, cached)
 	s.fail(errLong)
-	wantState(t, s, "stale", "The content is from the cache: the source could not be asked.", "no route to host")
+	s.looksWell("stale", "The content is from the cache: the source could not be asked.", "no route to host")
 }
 
-func wantState(t *testing.T, s *service, class, headline, says string) {
-	t.Helper()
-	site, tab := newSite(t, s.reloader), browser.New(t)
-	address := site.url + "/status?renew=no"
-	browser.WantInEachLook(t, tab, address, func(t *testing.T, v *browser.View) {
-		t.Helper()
-		if v.Class != class || v.Headline != headline {
-			t.Errorf("the page says %s: %q, want %s: %q", v.Class, v.Headline, class, headline)
-		}
-		if !strings.Contains(v.Text, says) {
-			t.Errorf("the page does not say %q:\n%s", says, v.Text)
-		}
-	})
-	tab.WantQuiet(t, address)
-	if all := site.all(); len(all) != 1 {
-		t.Errorf("the site was asked for %q", all)
-	}
+func (s *service) looksWell(class, headline string, texts ...string) {
+	s.t.Helper()
+	s.wantInEachLook(s.page+"?renew=no", class, headline, texts...)
+	s.wantQuiet(s.only("?renew=no"), "")
 }

@@ -4,16 +4,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/chromedp/chromedp"
-
 	"github.com/poolswap/poolswap/fleet"
-	"github.com/poolswap/poolswap/reload/browser"
 )
 
 // longWord has no place where a line would break by itself.
 var longWord = strings.Repeat("abcdefgh", 16)
 
-// looks are what the page can have to tell. Each is made under a name of its own,
+// looks are the states that the page can show. Each is made under a name of its own,
 // and returns once the page can tell it.
 var looks = []struct {
 	name, class, headline string
@@ -40,9 +37,8 @@ var looks = []struct {
 		d.publish(p, "one", "the first")
 		d.replica(name, "a")
 		d.replica(name, "b")
-		if _, err := d.controller(name).Canary(d.t.Context(), d.storeContent(p, "bad row 3"), 0, "try it", "a"); err != nil {
-			d.t.Fatal(err)
-		}
+		_, err := d.controller(name).Canary(d.t.Context(), d.storeContent(p, "bad row 3"), 0, "try it", "a")
+		d.check(err)
 	}},
 	{"a canary, a pin and a pause", "stale", "Paused. 2 of 2 replicas run what they should.", "All is paused", func(d *daemon, name string) {
 		p, c := d.publisher(name), d.controller(name)
@@ -63,44 +59,25 @@ var looks = []struct {
 		if err == nil {
 			_, err = c.Pause(d.t.Context(), "look at it first")
 		}
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		d.check(err)
 	}},
 }
 
-func TestThePageIsReadableInEachState(t *testing.T) {
+func TestFleetIsReadableInEachState(t *testing.T) {
 	d := newDaemon(t)
-	g := newGuest(t, d)
-	g.Do(t, chromedp.Navigate(d.url))
-	g.looksWell(d.url+"/login", "", "", "Password of the administrator")
+	g := newGuest(t, d, "")
+	g.wantInEachLook(d.url+"/login", "", "", "Password of the administrator")
 	g.logIn("alice")
 	for i, look := range looks {
 		name := strings.Repeat("x", 120) + string(rune('a'+i))
 		look.do(d, name)
 		address := d.url + "/fleet?name=" + name
-		g.Do(t, chromedp.Navigate(address))
+		g.opens(address)
 		g.shows(look.headline)
-		if !t.Run(look.name, func(t *testing.T) {
-			(&guest{g.Tab, t, d}).looksWell(address, look.class, look.headline, look.says)
-		}) {
-			t.Logf("%q", g.Troubles())
+		if !g.subtest(look.name, func() { g.wantInEachLook(address, look.class, look.headline, look.says) }) {
+			t.Logf("%q", g.troubles())
 		}
 	}
-	g.looksWell(d.url+"/", "", "", "Paused. 2 of 2 replicas run what they should.")
+	g.wantInEachLook(d.url+"/", "", "", "Paused. 2 of 2 replicas run what they should.")
 	g.quiet("404 (Not Found)") // nothing was published
-}
-
-// looksWell looks at a page in each look.
-func (g *guest) looksWell(address, class, headline, says string) {
-	g.t.Helper()
-	browser.WantInEachLook(g.t, g.Tab, address, func(t *testing.T, v *browser.View) {
-		t.Helper()
-		if v.Class != class || v.Headline != headline {
-			t.Errorf("the page says %s: %q, want %s: %q", v.Class, v.Headline, class, headline)
-		}
-		if !strings.Contains(v.Text, says) {
-			t.Errorf("the page does not say %q:\n%s", says, v.Text)
-		}
-	})
 }

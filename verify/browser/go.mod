@@ -1,4 +1,4 @@
-module github.com/poolswap/poolswap/fleet/fleetd/browser
+module github.com/poolswap/poolswap/verify/browser
 
 go 1.26.0
 
@@ -8,7 +8,6 @@ require (
 	github.com/nats-io/nats.go v1.55.0
 	github.com/poolswap/poolswap v0.0.0
 	github.com/poolswap/poolswap/fleet v0.0.0
-	github.com/poolswap/poolswap/reload/browser v0.0.0
 )
 
 require (
@@ -21,7 +20,6 @@ require (
 )
 
 replace (
-	github.com/poolswap/poolswap => ../../../
-	github.com/poolswap/poolswap/fleet => ../../
-	github.com/poolswap/poolswap/reload/browser => ../../../reload/browser
+	github.com/poolswap/poolswap => ../../
+	github.com/poolswap/poolswap/fleet => ../../fleet
 )

@@ -1,14 +1,13 @@
-package browser
+package browser_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
-
-	"github.com/chromedp/chromedp"
 )
 
-// View is what a person sees, in figures.
-type View struct {
+// view is what a person sees, in figures.
+type view struct {
 	Headline, Class, Text     string
 	Background                string
 	ClientWidth, ScrollWidth  int
@@ -18,7 +17,7 @@ type View struct {
 	ClippedText, ClippedWhere string // a text that leaves the screen
 }
 
-// measure opens what is folded and returns a View. Contrast is that of WCAG 2.2,
+// measure opens what is folded and returns a view. Contrast is that of WCAG 2.2,
 // of each text with the first background behind it.
 const measure = `(() => {
 	for (const d of document.querySelectorAll("details")) [d.name, d.open] = ["", true]
@@ -58,15 +57,9 @@ const measure = `(() => {
 	})
 })()`
 
-// Measure opens what is folded on the page and returns what is seen.
-func Measure(t *testing.T, tab *Tab) View {
-	t.Helper()
-	return Run[View](t, tab, measure)
-}
-
-// WantReadable fails the test unless the page is as wide as the screen, and its
+// wantReadable fails the test unless the page is as wide as the screen, and its
 // texts stand out.
-func (v *View) WantReadable(t *testing.T, width int) {
+func (v *view) wantReadable(t *testing.T, width int) {
 	t.Helper()
 	if v.ClientWidth != width {
 		t.Errorf("the page is laid out for %d px, want %d", v.ClientWidth, width)
@@ -85,24 +78,31 @@ func (v *View) WantReadable(t *testing.T, width int) {
 	}
 }
 
-// WantInEachLook opens the page on a phone and on a wide screen, in light and in
-// dark, and has check look at each.
-func WantInEachLook(t *testing.T, tab *Tab, address string, check func(t *testing.T, v *View)) {
-	t.Helper()
+// wantInEachLook opens the page on a phone and on a wide screen, in light and in
+// dark. Each must have this state and headline, and show all texts.
+func (tab *tab) wantInEachLook(address, class, headline string, texts ...string) {
+	tab.t.Helper()
 	for _, width := range []int{390, 1400} {
 		backgrounds := map[string]string{}
 		for _, scheme := range []string{"light", "dark"} {
-			t.Run(fmt.Sprintf("%d px, %s", width, scheme), func(t *testing.T) {
-				tab.Look(t, int64(width), scheme)
-				tab.Do(t, chromedp.Navigate(address))
-				v := Measure(t, tab)
-				v.WantReadable(t, width)
-				check(t, &v)
+			tab.subtest(fmt.Sprintf("%d px, %s", width, scheme), func() {
+				tab.look(int64(width), scheme)
+				tab.opens(address)
+				v := run[view](tab, measure)
+				v.wantReadable(tab.t, width)
+				if v.Class != class || v.Headline != headline {
+					tab.t.Errorf("the page says %s: %q, want %s: %q", v.Class, v.Headline, class, headline)
+				}
+				for _, text := range texts {
+					if !strings.Contains(v.Text, text) {
+						tab.t.Errorf("the page does not say %q:\n%s", text, v.Text)
+					}
+				}
 				backgrounds[scheme] = v.Background
 			})
 		}
 		if backgrounds["light"] == backgrounds["dark"] {
-			t.Errorf("%d px: the background is %s in light and in dark", width, backgrounds["light"])
+			tab.t.Errorf("%d px: the background is %s in light and in dark", width, backgrounds["light"])
 		}
 	}
 }

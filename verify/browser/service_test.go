@@ -6,6 +6,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,10 +17,25 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// table is an object that holds what was loaded.
+// table is the object that services and replicas load.
 type table struct {
 	poolswap.Ref
 	text []byte
+}
+
+// load refuses content that begins with "bad", with that text, and panics for
+// "panic".
+func load(_ context.Context, next, _ *table, content *reload.Content) (err error) {
+	next.text, err = io.ReadAll(content.Body)
+	switch {
+	case err != nil:
+		return err
+	case bytes.HasPrefix(next.text, []byte("bad")):
+		return errors.New(string(next.text))
+	case bytes.HasPrefix(next.text, []byte("panic")):
+		panic("no such column")
+	}
+	return nil
 }
 
 // origin is a fake source with a name, and revisions that begin like real ones.
@@ -36,36 +54,33 @@ func (o *origin) Fetch(ctx context.Context, have string) (*reload.Content, error
 	return content, err
 }
 
-// service is a Reloader over an origin.
+// service is a Reloader over an origin, and a tab for its status page.
 type service struct {
-	t        *testing.T
+	*tab
 	origin   *origin
 	tables   *poolswap.Container[table, *table]
 	reloader *reload.Reloader
+	page     string // its address
 }
 
-// newService returns one whose source is that of the origin which wrap returns.
+// newService returns a service whose source is wrap of the origin. Its site has no
+// other page, and the test fails if one is asked for.
 func newService(t *testing.T, o *origin, wrap func(reload.Source) reload.Source) *service {
 	t.Helper()
 	pool := poolswap.NewPool(func() *table { return new(table) }, nil)
-	s := &service{t: t, origin: o, tables: poolswap.NewEmptyContainer(pool)}
+	s := &service{tab: newTab(t), origin: o, tables: poolswap.NewEmptyContainer(pool)}
 	s.reloader = reload.New(s.tables, wrap(o), load, reload.Options{Logger: slog.New(slog.DiscardHandler), Stats: pool.Stats})
+	site := http.NewServeMux()
+	site.Handle("/status", s.reloader)
+	site.HandleFunc("/favicon.ico", http.NotFound) // of JSON
+	site.HandleFunc("/", func(_ http.ResponseWriter, r *http.Request) { t.Errorf("the site is asked for %s", r.URL) })
+	server := httptest.NewServer(site)
+	t.Cleanup(server.Close)
+	s.page = server.URL + "/status"
 	return s
 }
 
 func plain(source reload.Source) reload.Source { return source }
-
-// load refuses what begins with "bad", with that text, and panics for "panic".
-func load(_ context.Context, next, _ *table, content *reload.Content) (err error) {
-	next.text, err = io.ReadAll(content.Body)
-	switch {
-	case bytes.HasPrefix(next.text, []byte("bad")):
-		return errors.New(string(next.text))
-	case bytes.HasPrefix(next.text, []byte("panic")):
-		panic("no such column")
-	}
-	return err
-}
 
 // push makes the origin have a text, and has it loaded. The page tells whether
 // that failed.
@@ -80,6 +95,11 @@ func (s *service) fail(err error) {
 }
 
 func (s *service) reload() { s.reloader.Reload(s.t.Context()) }
+
+// only allows the page with these queries.
+func (s *service) only(queries ...string) func(address string) bool {
+	return func(address string) bool { return slices.Contains(queries, strings.TrimPrefix(address, s.page)) }
+}
 
 // hold is a reader that holds what is current until the test ends.
 func (s *service) hold() {

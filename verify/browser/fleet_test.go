@@ -1,68 +1,43 @@
 package browser_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
-
-	"github.com/poolswap/poolswap/reload/browser"
 )
 
 // guest is a person in front of the page.
 type guest struct {
-	*browser.Tab
-	t *testing.T
+	*tab
 	d *daemon
 }
 
-func newGuest(t *testing.T, d *daemon) *guest {
+// newGuest returns a guest who opens a page, which asks for the password.
+func newGuest(t *testing.T, d *daemon, page string) *guest {
 	t.Helper()
-	return &guest{browser.New(t), t, d}
+	g := &guest{newTab(t), d}
+	g.opens(d.url + page)
+	return g
 }
 
-// shows waits until the page shows a text, without loading it again.
-func (g *guest) shows(text string) {
-	g.t.Helper()
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	last := ""
-	for end := time.Now().Add(hang); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		last = browser.Run[string](g.t, g.Tab, "document.body.innerText")
-		if strings.Contains(last, text) {
-			return
-		}
-	}
-	g.t.Fatalf("the page does not come to show %s:\n%s\n%q", quoted, last, g.Troubles())
-}
-
-// loads takes steps after which the browser has loaded another page.
-func (g *guest) loads(steps ...chromedp.Action[chromedp.Void]) {
-	g.t.Helper()
-	for i, step := range steps {
-		if i < len(steps)-1 {
-			g.Do(g.t, step)
-			continue
-		}
-		if _, err := chromedp.Run(g.Ctx, chromedp.WaitEvent(page.LoadEventFired, nil, step)); err != nil {
-			g.t.Fatal(err, g.Troubles())
-		}
-	}
+// watching returns a daemon with a publication of asn, its revision, and alice, who
+// is logged in and sees the page of asn.
+func watching(t *testing.T) (d *daemon, revision string, g *guest) {
+	t.Helper()
+	d = newDaemon(t)
+	revision = d.publish(d.publisher("asn"), "one", "the first")
+	g = newGuest(t, d, "/fleet?name=asn")
+	g.logIn("alice") // leads back to the page
+	g.shows("This page follows by itself.")
+	return d, revision, g
 }
 
 func (g *guest) logIn(by string) {
 	g.t.Helper()
-	g.loads(
-		chromedp.SendKeys(css("[name=by]"), by),
-		chromedp.SendKeys(css("[name=password]"), g.d.secret("admin")),
-		chromedp.Click(css(".login button")),
-	)
+	g.do(chromedp.SendKeys(css("[name=by]"), by), chromedp.SendKeys(css("[name=password]"), g.d.secret("admin")))
+	g.loads(chromedp.Click(css(".login button")))
 }
 
 // css returns the element of a selector. A search for the selector could find the
@@ -76,22 +51,23 @@ func element(action, rest string) chromedp.JSPath {
 	return css(fmt.Sprintf("[data-do=%s] %s", action, rest))
 }
 
-// opens opens the form of an action.
-func (g *guest) opens(action string) {
+// turns opens the form of an action, or closes it.
+func (g *guest) turns(action string) {
 	g.t.Helper()
-	g.Do(g.t, chromedp.Click(css(fmt.Sprintf("summary:has(+ [data-do=%s])", action))))
+	g.do(chromedp.Click(css(fmt.Sprintf("summary:has(+ [data-do=%s])", action))))
 }
 
 // steers fills the form of an action that is open and sends it.
 func (g *guest) steers(action, why string) {
 	g.t.Helper()
-	g.loads(chromedp.SendKeys(element(action, "[name=why]"), why), chromedp.Click(element(action, "button")))
+	g.do(chromedp.SendKeys(element(action, "[name=why]"), why))
+	g.loads(chromedp.Click(element(action, "button")))
 }
 
 // choose sets the value of a field.
 func (g *guest) choose(action, field, value string) {
 	g.t.Helper()
-	got := browser.Run[string](g.t, g.Tab, fmt.Sprintf("(() => { const e = %s; e.value = %q; return e.value })()", element(action, "[name="+field+"]"), value))
+	got := run[string](g.tab, fmt.Sprintf("(() => { const e = %s; e.value = %q; return e.value })()", element(action, "[name="+field+"]"), value))
 	if got != value {
 		g.t.Fatalf("the field %s of %s does not take %q", field, action, value)
 	}
@@ -101,36 +77,25 @@ func (g *guest) choose(action, field, value string) {
 // anything reached the console but messages that have this text.
 func (g *guest) quiet(expected string) {
 	g.t.Helper()
-	for _, address := range g.Requests() {
-		if !strings.HasPrefix(address, g.d.url+"/") {
-			g.t.Errorf("the page asks for %s", address)
-		}
-		if strings.Contains(address, g.d.secret("admin")) {
-			g.t.Errorf("the password is in %s", address)
-		}
-	}
-	for _, trouble := range g.Troubles() {
-		if expected == "" || !strings.Contains(trouble, expected) {
-			g.t.Errorf("in the browser: %s", trouble)
-		}
-	}
+	g.wantQuiet(func(address string) bool {
+		return strings.HasPrefix(address, g.d.url+"/") && !strings.Contains(address, g.d.secret("admin"))
+	}, expected)
 }
 
-func TestAPersonWatchesAndSteersAFleet(t *testing.T) {
+func TestFleetIsWatchedAndSteered(t *testing.T) {
 	d := newDaemon(t)
 	p := d.publisher("asn/eu")
-	g := newGuest(t, d)
-	g.Look(t, 1400, "light")
-	g.Do(t, chromedp.Navigate(d.url))
+	g := newGuest(t, d, "")
+	g.look(1400, "light")
 	g.logIn("alice")
 	g.shows("Nothing was published yet.")
 
 	one := d.publish(p, "one", "the first tables")
-	g.Do(t, chromedp.Navigate(d.url))
+	g.opens(d.url)
 	g.shows("No replica reports.")
 	g.loads(chromedp.Click(css(".fleets a")))
 	g.shows("This page follows by itself.")
-	browser.Run[bool](t, g.Tab, "window.same = true") // until the page is loaded again
+	run[bool](g.tab, "window.same = true") // until the page is loaded again
 
 	texts := map[string]func() string{}
 	for _, id := range []string{"web-1.example.org", "web-2.example.org", "web-3.example.org"} {
@@ -147,11 +112,11 @@ func TestAPersonWatchesAndSteersAFleet(t *testing.T) {
 	}
 	three := d.storeContent(p, "three")
 	g.shows(three)
-	if !browser.Run[bool](t, g.Tab, "window.same === true") {
+	if !run[bool](g.tab, "window.same === true") {
 		t.Error("the page was loaded again")
 	}
 
-	g.opens("canary")
+	g.turns("canary")
 	g.choose("canary", "revision", three)
 	g.steers("canary", "a new format")
 	g.shows("A canary is being tried. 3 of 3 replicas run what they should.")
@@ -165,7 +130,7 @@ func TestAPersonWatchesAndSteersAFleet(t *testing.T) {
 		t.Errorf("the replicas run %v", running)
 	}
 
-	g.opens("rollback")
+	g.turns("rollback")
 	g.steers("rollback", "too many misses")
 	g.shows("All 3 replicas run what they should.")
 	for id, text := range texts {
