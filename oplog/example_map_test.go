@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
 	"github.com/poolswap/poolswap"
@@ -62,13 +61,29 @@ func Example_map() {
 
 func newPorts() *oplog.Map[string, int] { return must(oplog.NewMap(oplog.MapConfig[string, int]{})) }
 
+// A View is one version: it does not change while a reader holds it.
 func ExampleMap() {
 	ctx := context.Background()
 	ports := newPorts()
-	_, _ = ports.Set(ctx, "a.example", 80)
+	first, _ := ports.Set(ctx, "a.example", 80)
+	view := ports.Container().Acquire()
+	defer ports.Container().Release(view)
 	_, _ = ports.Set(ctx, "a.example", 443)
+	_, _ = ports.Set(ctx, "b.example", 80)
+	_, _ = ports.Delete(ctx, "b.example")
 	fmt.Println(ports.Get("a.example"))
-	// Output: 443 true
+	fmt.Println(view.Get("a.example"))
+	fmt.Println(view.Len(), maps.Collect(view.All()), view.Version() == first)
+	now := ports.Container().Acquire()
+	defer ports.Container().Release(now)
+	fmt.Println(now.EqualFunc(view, func(a, b int) bool { return a == b }))
+	fmt.Println(ports.Log().Stats().Operations, "operations")
+	// Output:
+	// 443 true
+	// 80 true
+	// 1 map[a.example:80] true
+	// false
+	// 4 operations
 }
 
 // Two goroutines that count lose nothing.
@@ -92,15 +107,6 @@ func ExampleMap_PublishFunc() {
 	// Output: 200 true
 }
 
-func ExampleNewMap() {
-	ports, err := oplog.NewMap(oplog.MapConfig[string, int]{})
-	fmt.Println(err)
-	fmt.Println(ports.Get("a.example"))
-	// Output:
-	// <nil>
-	// 0 false
-}
-
 // A Map alternates between two objects, so it cannot do with one.
 func ExampleMapConfig() {
 	_, err := oplog.NewMap(oplog.MapConfig[string, int]{
@@ -109,23 +115,6 @@ func ExampleMapConfig() {
 	})
 	fmt.Println(err)
 	// Output: oplog: Config.Pool.MaxLive is 1, but one object is current and one is changed
-}
-
-// Set returns the version that has the value.
-func ExampleMap_Set() {
-	ports := newPorts()
-	version, err := ports.Set(context.Background(), "a.example", 80)
-	fmt.Println(version == ports.Container().Version(), err)
-	// Output: true <nil>
-}
-
-func ExampleMap_Delete() {
-	ctx := context.Background()
-	ports := newPorts()
-	_, _ = ports.Set(ctx, "a.example", 80)
-	_, _ = ports.Delete(ctx, "a.example")
-	fmt.Println(ports.Get("a.example"))
-	// Output: 0 false
 }
 
 // Changes that belong together are one batch, which no reader sees half of.
@@ -138,19 +127,6 @@ func ExampleMap_Publish() {
 		oplog.Change[string, int]{Key: "old.example", Delete: true})
 	ports.Container().WithAcquire(func(v *oplog.View[string, int]) { fmt.Println(maps.Collect(v.All())) })
 	// Output: map[new.example:80]
-}
-
-// A name for the type spares its parameters.
-func ExampleChange() {
-	type change = oplog.Change[string, int]
-	batch := []change{{Key: "a.example", Value: 80}, {Key: "a.example", Delete: true}}
-	ports := newPorts()
-	_, err := ports.Publish(context.Background(), batch...)
-	fmt.Println(err)
-	fmt.Println(ports.Get("a.example"))
-	// Output:
-	// <nil>
-	// 0 false
 }
 
 // What fill does not set is gone. If it fails, the map is as it was.
@@ -175,117 +151,4 @@ func ExampleMap_Replace() {
 	// 80 true
 	// <nil>
 	// 0 false
-}
-
-func ExampleMap_Get() {
-	ports := newPorts()
-	_, _ = ports.Set(context.Background(), "a.example", 80)
-	fmt.Println(ports.Get("a.example"))
-	fmt.Println(ports.Get("b.example"))
-	// Output:
-	// 80 true
-	// 0 false
-}
-
-// A subscriber is told of each version that it is there to see.
-func ExampleMap_Container() {
-	ctx := context.Background()
-	ports := newPorts()
-	_, _ = ports.Set(ctx, "a.example", 80)
-	for _, view := range ports.Container().Versions(ctx) {
-		fmt.Println(view.Len(), "hosts")
-		break
-	}
-	// Output: 1 hosts
-}
-
-// The Log of a Map has its counts, its pool, and what Verify looks at.
-func ExampleMap_Log() {
-	ctx := context.Background()
-	ports := newPorts()
-	for i := range 10 {
-		_, _ = ports.Set(ctx, "a.example", i)
-	}
-	fmt.Println(ports.Log().Stats().Operations, "operations")
-	fmt.Println(oplog.Verify(ports.Log(), func(a, b *oplog.View[string, int]) bool {
-		return maps.Equal(maps.Collect(a.All()), maps.Collect(b.All()))
-	}))
-	fmt.Println(ports.Log().Pool().Close(ctx))
-	// Output:
-	// 10 operations
-	// <nil>
-	// <nil>
-}
-
-// A View does not change while it is held.
-func ExampleView() {
-	ctx := context.Background()
-	ports := newPorts()
-	_, _ = ports.Set(ctx, "a.example", 80)
-	view := ports.Container().Acquire()
-	defer ports.Container().Release(view)
-	_, _ = ports.Set(ctx, "a.example", 443)
-	fmt.Println(view.Get("a.example"))
-	fmt.Println(ports.Get("a.example"))
-	// Output:
-	// 80 true
-	// 443 true
-}
-
-func ExampleView_Get() {
-	ports := newPorts()
-	_, _ = ports.Set(context.Background(), "a.example", 80)
-	ports.Container().WithAcquire(func(v *oplog.View[string, int]) {
-		fmt.Println(v.Get("a.example"))
-		fmt.Println(v.Get("b.example"))
-	})
-	// Output:
-	// 80 true
-	// 0 false
-}
-
-func ExampleView_Len() {
-	ports := newPorts()
-	_, _ = ports.Set(context.Background(), "a.example", 80)
-	ports.Container().WithAcquire(func(v *oplog.View[string, int]) { fmt.Println(v.Len()) })
-	// Output: 1
-}
-
-// All yields the keys in no particular order.
-func ExampleView_All() {
-	ctx := context.Background()
-	ports := newPorts()
-	_, _ = ports.Set(ctx, "b.example", 443)
-	_, _ = ports.Set(ctx, "a.example", 80)
-	ports.Container().WithAcquire(func(v *oplog.View[string, int]) {
-		hosts := maps.Collect(v.All())
-		for _, host := range slices.Sorted(maps.Keys(hosts)) {
-			fmt.Println(host, hosts[host])
-		}
-	})
-	// Output:
-	// a.example 80
-	// b.example 443
-}
-
-// The version of a View is that under which it was published, also when a later
-// one is current.
-func ExampleView_EqualFunc() {
-	ports := newPorts()
-	_, _ = ports.Set(context.Background(), "a.example", 80)
-	fmt.Println(oplog.Verify(ports.Log(), func(a, b *oplog.View[string, int]) bool {
-		return a.EqualFunc(b, func(a, b int) bool { return a == b })
-	}))
-	// Output: <nil>
-}
-
-func ExampleView_Version() {
-	ctx := context.Background()
-	ports := newPorts()
-	first, _ := ports.Set(ctx, "a.example", 80)
-	view := ports.Container().Acquire()
-	defer ports.Container().Release(view)
-	second, _ := ports.Set(ctx, "a.example", 443)
-	fmt.Println(view.Version() == first, ports.Container().Version() == second)
-	// Output: true true
 }

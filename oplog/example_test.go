@@ -99,17 +99,6 @@ func ExampleConfig() {
 	// <nil>
 }
 
-// Readers have an object from the beginning: it is empty.
-func ExampleNew() {
-	log, err := oplog.New(routesConfig())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	show(log)
-	// Output: map[]
-}
-
 // An object that missed more than Keep operations is brought up by Copy.
 func ExampleDefaultKeep() {
 	ctx := context.Background()
@@ -128,35 +117,6 @@ func ExampleDefaultKeep() {
 	// 16384
 	// 0 copies, kept: 0
 	// 1 copies, kept: 1
-}
-
-func ExampleLog() {
-	ctx := context.Background()
-	log := newRoutes()
-	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
-	reader := log.Container().NewReader() // for one goroutine, which reads in a loop
-	defer reader.Close()
-	fmt.Println(reader.Load().via)
-	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", ""})
-	fmt.Println(reader.Load().via)
-	// Output:
-	// map[10.0.0.0/8:gw-1]
-	// map[]
-}
-
-// The operations of one call are published together. No operations publish
-// nothing.
-func ExampleLog_Publish() {
-	ctx := context.Background()
-	log := newRoutes()
-	version, err := log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"}, Route{"10.1.0.0/16", "gw-2"})
-	fmt.Println(version == log.Container().Version(), err)
-	fmt.Println(log.Publish(ctx))
-	show(log)
-	// Output:
-	// true <nil>
-	// 0 <nil>
-	// map[10.0.0.0/8:gw-1 10.1.0.0/16:gw-2]
 }
 
 // A gateway is taken over by another one, for each route that has it now.
@@ -192,45 +152,6 @@ func ExampleLog_Replace() {
 	// map[192.168.0.0/16:gw-2]
 }
 
-// Readers use the container as they use any other.
-func ExampleLog_Container() {
-	ctx := context.Background()
-	log := newRoutes()
-	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
-	routes := log.Container().Acquire()
-	defer log.Container().Release(routes)
-	fmt.Println(routes.via["10.0.0.0/8"])
-	// Output: gw-1
-}
-
-// Close the pool at the end. It waits for readers.
-func ExampleLog_Pool() {
-	ctx := context.Background()
-	log := newRoutes()
-	fmt.Println(log.Pool().Close(ctx))
-	_, err := log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
-	fmt.Println(errors.Is(err, poolswap.ErrClosed))
-	// Output:
-	// <nil>
-	// true
-}
-
-// In the steady state two objects alternate, and each operation is applied to
-// both.
-func ExampleLog_Stats() {
-	ctx := context.Background()
-	log := newRoutes()
-	for i := range 100 {
-		_, _ = log.Publish(ctx, Route{fmt.Sprintf("10.%d.0.0/16", i), "gw-1"})
-	}
-	stats := log.Stats()
-	fmt.Println(stats.Operations, "operations were applied", stats.Applied, "times")
-	fmt.Println(log.Pool().Stats().Live, "objects")
-	// Output:
-	// 100 operations were applied 199 times
-	// 2 objects
-}
-
 // After a Replace each other object is brought up by Copy once.
 func ExampleStats() {
 	ctx := context.Background()
@@ -244,9 +165,11 @@ func ExampleStats() {
 		_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-2"})
 	}
 	after := log.Stats()
+	fmt.Println(after.Operations, "operations were applied", after.Applied, "times")
 	fmt.Println("restarts:", after.Restarts)
 	fmt.Println("copies:", after.Copies-before.Copies, "caught up:", after.CatchUps-before.CatchUps)
 	// Output:
+	// 3 operations were applied 5 times
 	// restarts: 1
 	// copies: 1 caught up: 2
 }
@@ -258,7 +181,8 @@ func ExampleApplyError() {
 	ops := []Route{{"10.0.0.0/8", "gw-1"}, {"", "gw-2"}, {"10.1.0.0/16", "gw-3"}}
 	_, err := log.Publish(ctx, ops...)
 	var failed *oplog.ApplyError
-	if errors.As(err, &failed) && failed.Missed == 0 {
+	if errors.Is(err, errNoNetwork) && errors.As(err, &failed) && failed.Missed == 0 {
+		fmt.Println(err)
 		fmt.Println("rejected:", ops[failed.Index])
 		ops = append(ops[:failed.Index], ops[failed.Index+1:]...)
 		_, err = log.Publish(ctx, ops...)
@@ -266,22 +190,10 @@ func ExampleApplyError() {
 	fmt.Println(err)
 	show(log)
 	// Output:
+	// oplog: operation 1: no network
 	// rejected: { gw-2}
 	// <nil>
 	// map[10.0.0.0/8:gw-1 10.1.0.0/16:gw-3]
-}
-
-func ExampleApplyError_Error() {
-	_, err := newRoutes().Publish(context.Background(), Route{"10.0.0.0/8", "gw-1"}, Route{})
-	fmt.Println(err)
-	// Output: oplog: operation 1: no network
-}
-
-// What Apply returned is found with errors.Is and errors.As.
-func ExampleApplyError_Unwrap() {
-	_, err := newRoutes().Publish(context.Background(), Route{})
-	fmt.Println(errors.Is(err, errNoNetwork))
-	// Output: true
 }
 
 // Verify finds an Apply that does not do the same to every object.

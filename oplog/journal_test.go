@@ -100,51 +100,6 @@ func TestAJournalAgreesWithASlowOne(t *testing.T) {
 	}
 }
 
-func TestAPublicationLargerThanKeepIsNotKept(t *testing.T) {
-	j := journal[int]{keep: 3, base: 1}
-	j.append(2, []int{10})
-	j.append(3, []int{20, 21, 22, 23})
-	if ops, known := j.since(3); j.kept() != 0 || len(ops) != 0 || !known || j.last() != 3 {
-		t.Errorf("kept %d, since(3) %v, %v, last %d", j.kept(), ops, known, j.last())
-	}
-	for _, version := range []uint64{0, 1, 2, 4} {
-		if ops, known := j.since(version); known {
-			t.Errorf("since(%d) is %v, of what is not kept", version, ops)
-		}
-	}
-}
-
-func TestKeepOfExactlyOnePublicationKeepsOne(t *testing.T) {
-	j := journal[int]{keep: 3, base: 1}
-	for version := uint64(2); version < 20; version++ {
-		first := int(version) * 10
-		j.append(version, []int{first, first + 1, first + 2})
-		ops, known := j.since(version - 1)
-		if !known || !slices.Equal(ops, []int{first, first + 1, first + 2}) || j.kept() != 3 {
-			t.Fatalf("since(%d) is %v, %v, and %d are kept", version-1, ops, known, j.kept())
-		}
-		if _, known := j.since(version - 2); known {
-			t.Fatalf("version %d is two publications back and known", version-2)
-		}
-	}
-}
-
-func TestARestartForgetsWhatWasPublished(t *testing.T) {
-	j := journal[int]{keep: 10, base: 1}
-	j.append(2, []int{1, 2})
-	j.restart(7)
-	if j.kept() != 0 || j.last() != 7 {
-		t.Errorf("after restart: kept %d, last %d", j.kept(), j.last())
-	}
-	j.append(8, []int{3, 4})
-	if ops, known := j.since(7); !known || !slices.Equal(ops, []int{3, 4}) {
-		t.Errorf("since(7) is %v, %v", ops, known)
-	}
-	if _, known := j.since(2); known {
-		t.Error("a version before the restart is known")
-	}
-}
-
 func TestAJournalThatHasGrownAllocatesNothing(t *testing.T) {
 	j := journal[int]{keep: 64, base: 1}
 	ops, version := make([]int, 10), uint64(1)

@@ -2,6 +2,7 @@ package oplog_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/poolswap/poolswap"
@@ -60,6 +61,9 @@ func (m *machine) publish(fails bool) {
 		}
 	case m.copying:
 		m.wantFailure(way, a)
+		if want := fmt.Sprintf("oplog: copying version %d: bad", m.version); way == failures[0].name && a.err.Error() != want {
+			m.t.Fatalf("the error is %q, want %q", a.err, want)
+		}
 		m.seen["in Copy"]++
 	case a.version != 0 && a.err == nil && len(ops) > 0 && !ended:
 		next := newPlain()
@@ -146,8 +150,17 @@ func (m *machine) replace() {
 	}
 }
 
-// publishPast makes something else current, with Update, whose content is
-// anything at all.
+// spoil gives a free object back with other content than that of its version.
+func (m *machine) spoil() {
+	if free, err := m.log.Pool().TryGet(); err == nil {
+		spoil(free)
+		m.log.Pool().Release(free)
+		m.seen["spoiled"]++
+	}
+}
+
+// publishPast makes another object current, with Update, whose content is anything
+// at all, or empties the container.
 func (m *machine) publishPast() {
 	if m.choose(4) == 0 {
 		m.log.Container().Update(nil)

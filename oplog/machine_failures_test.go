@@ -72,7 +72,7 @@ func (m *machine) wantFailure(way string, a attempt) {
 		right = a.returned && a.err == poolswap.ErrConflict
 	}
 	if !right || a.version != 0 {
-		m.t.Fatalf("%+v of what %s", a, way)
+		m.t.Fatalf("%+v of a call that %s", a, way)
 	}
 	m.seen[way]++
 }
@@ -94,6 +94,9 @@ func (m *machine) wantRefusal(a attempt, ended bool) {
 // wantApplyError fails the test unless e names the operation that failed.
 func (m *machine) wantApplyError(e *oplog.ApplyError, ops, known []operation) {
 	m.t.Helper()
+	if e.Err != errBad {
+		m.t.Fatalf("%v, want errBad in it", e)
+	}
 	if e.Missed > len(known) {
 		m.t.Fatalf("%v, and %d are kept", e, len(known))
 	}

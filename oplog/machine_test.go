@@ -160,6 +160,8 @@ func (m *machine) step() {
 		}
 	case 31:
 		m.verify()
+	case 37:
+		m.spoil()
 	}
 	m.check()
 }

@@ -104,39 +104,6 @@ func TestAMapAgreesWithAMap(t *testing.T) {
 	}
 }
 
-func TestAMapPublishesNothingForNoChanges(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[string, int]{})
-	before := m.Container().Version()
-	if version, err := m.Publish(t.Context()); version != 0 || err != nil || m.Container().Version() != before {
-		t.Errorf("Publish returned %d, %v", version, err)
-	}
-}
-
-func TestAReplaceOfAMapThatFailsLeavesItAsItWas(t *testing.T) {
-	for _, way := range failures {
-		t.Run(way.name, func(t *testing.T) {
-			m := newMap(t, oplog.MapConfig[string, int]{})
-			published(t)(m.Set(t.Context(), "a", 1))
-			published(t)(m.Set(t.Context(), "b", 2))
-			version := m.Container().Version()
-			a := try(func() (uint64, error) {
-				return m.Replace(t.Context(), func(set func(string, int)) error {
-					set("c", 3)
-					set("a", 4)
-					return way.fail()
-				})
-			})
-			if wantFailed(t, way.name, a) && a.err != errBad {
-				t.Errorf("the error is %v", a.err)
-			}
-			if now := m.Container().Version(); now != version {
-				t.Errorf("version %d, and was %d", now, version)
-			}
-			wantMap(t, m, map[string]int{"a": 1, "b": 2})
-		})
-	}
-}
-
 func TestSetPanicsAfterTheFill(t *testing.T) {
 	const want = "oplog: set was called after the fill that Replace gave it to"
 	m := newMap(t, oplog.MapConfig[string, int]{})

@@ -63,7 +63,7 @@ func TestALogAgreesWithAMap(t *testing.T) {
 	t.Log(seen)
 	for _, what := range []string{
 		"returns an error", "panics", "calls Goexit", "conflicts", "in Apply", "missed", "in Copy", "in fill", "in ops", "ended", "limit",
-		"empty", "replaced", "emptied", "updated", "foreign", "elsewhere", "verified", "catch-ups", "copies",
+		"empty", "replaced", "emptied", "spoiled", "updated", "foreign", "elsewhere", "verified", "catch-ups", "copies",
 	} {
 		if seen[what] == 0 {
 			t.Errorf("it never happened: %s", what)

@@ -2,7 +2,6 @@ package oplog_test
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 
@@ -40,55 +39,6 @@ func TestPublishersThatDeriveTheirOperationsLoseNothing(t *testing.T) {
 	}
 	if s := m.Log().Stats(); s.Operations != publishers*times || s.Publications != publishers*times {
 		t.Errorf("the stats are %+v", s)
-	}
-}
-
-func TestPublishFuncThatPublishesNothingLeavesTheMapAsItWas(t *testing.T) {
-	t.Parallel()
-	fail := errors.New("no")
-	for name, test := range map[string]struct {
-		ops  func(*counters) (changes, error)
-		want error
-	}{
-		"an error":                  {func(*counters) (changes, error) { return nil, fail }, fail},
-		"an error, with operations": {func(*counters) (changes, error) { return changes{{Key: "n"}}, fail }, fail},
-		"no operations":             {func(*counters) (changes, error) { return nil, nil }, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			m := must(oplog.NewMap(oplog.MapConfig[string, int]{}))
-			before := must(m.PublishFunc(t.Context(), increment))
-			if version, err := m.PublishFunc(t.Context(), test.ops); version != 0 || err != test.want {
-				t.Errorf("returned %d and %v, want 0 and %v", version, err, test.want)
-			}
-			if now := m.Container().Version(); now != before {
-				t.Errorf("version %d became %d", before, now)
-			}
-			if s := m.Log().Stats(); s.Operations != 1 || s.Kept != 1 {
-				t.Errorf("the stats are %+v", s)
-			}
-			must(m.Set(t.Context(), "other", 1)) // what was derived before is not published with it
-			if n, _ := m.Get("n"); n != 1 {
-				t.Errorf("n is %d, want 1", n)
-			}
-		})
-	}
-}
-
-func TestAPanicInPublishFuncPassesOn(t *testing.T) {
-	t.Parallel()
-	m := must(oplog.NewMap(oplog.MapConfig[string, int]{}))
-	func() {
-		defer func() {
-			if value := recover(); value != "no" {
-				t.Errorf("the panic is %v", value)
-			}
-		}()
-		_, _ = m.PublishFunc(t.Context(), func(*counters) (changes, error) { panic("no") })
-	}()
-	must(m.Set(t.Context(), "n", 7)) // the turn has passed on, and the function is forgotten
-	if n, _ := m.Get("n"); n != 7 {
-		t.Errorf("n is %d, want 7", n)
 	}
 }
 

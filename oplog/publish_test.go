@@ -10,101 +10,12 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-func TestPublishAppliesOperationsInOrderToWhatIsCurrent(t *testing.T) {
-	log := newLog(t)
-	last := log.Container().Version()
-	for i, want := range []string{
-		"map[0:0] map[9:[0 10]]",
-		"map[0:0 1:1] map[9:[0 10 1 11]]",
-		"map[0:0 1:1 2:2] map[9:[0 10 1 11 2 12]]",
-		"map[0:0 1:1 2:2 3:3] map[9:[0 10 1 11 2 12 3 13]]",
-		"map[0:0 1:1 2:2 3:3 4:4] map[9:[4 14]]",
-	} {
-		n := uint64(i)
-		version := publish(t, log, push(9, n), set(uint16(i), 99), push(9, n+10), set(uint16(i), n))
-		if version <= last || version != log.Container().Version() {
-			t.Errorf("version %d after %d; the container is at %d", version, last, log.Container().Version())
-		}
-		last = version
-		wantCurrent(t, log, want)
-	}
-	wantRight(t, log)
-}
-
-func TestReadersThatHoldAnOldVersionKeepIt(t *testing.T) {
-	log := newLog(t)
-	var held []*table
-	for i := range 20 {
-		held = append(held, log.Container().Acquire())
-		publish(t, log, push(1, uint64(i)), set(uint16(i), 1), remove(uint16(i-1)))
-	}
-	oracle := newTable()
-	for i, obj := range held {
-		if !equalTables(obj, oracle) {
-			t.Errorf("a reader of version %d reads %s, want %s", i, contentOf(obj), contentOf(oracle))
-		}
-		log.Container().Release(obj)
-		for _, op := range []operation{push(1, uint64(i)), set(uint16(i), 1), remove(uint16(i - 1))} {
-			applyOperation(oracle, op)
-		}
-	}
-	wantRight(t, log)
-}
-
-func TestPublishOfNoOperationsDoesNothing(t *testing.T) {
-	log := newLog(t)
-	publish(t, log, set(1, 1))
-	before, stats := stateOf(log), log.Stats()
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	for _, ctx := range []context.Context{t.Context(), ended} {
-		if version, err := log.Publish(ctx); version != 0 || err != nil {
-			t.Errorf("it returned %d, %v", version, err)
-		}
-		version, err := log.PublishFunc(t.Context(), func(*table) ([]operation, error) { _, err := log.Publish(ctx); return nil, err })
-		if version != 0 || err != nil {
-			t.Errorf("PublishFunc returned %d, %v", version, err)
-		}
-	}
-	wantUnchanged(t, log, before)
-	if now := log.Stats(); now != stats {
-		t.Errorf("%+v, and was %+v", now, stats)
-	}
-}
-
-func TestPublishCopiesTheSlice(t *testing.T) {
-	log := newLog(t)
-	ops := []operation{set(1, 1), set(2, 2)}
-	publish(t, log, ops...)
-	ops[0], ops[1] = set(7, 7), set(8, 8)
-	publish(t, log, set(3, 3)) // the first object misses what ops were
-	publish(t, log, set(4, 4))
-	wantCurrent(t, log, "map[1:1 2:2 3:3 4:4]")
-	wantRight(t, log)
-}
-
 func TestPublishPanicsWithANilContext(t *testing.T) {
 	log := newLog(t)
 	var none context.Context
 	pooltest.WantPanic(t, "oplog: Publish with a nil Context", func() { log.Publish(none, set(1, 1)) })
 	pooltest.WantPanic(t, "oplog: Replace with a nil Context", func() { log.Replace(none, func(*table) error { return nil }) })
 	publish(t, log, set(1, 1))
-}
-
-func TestAContextThatHasEndedPublishesNothing(t *testing.T) {
-	log := newLog(t)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	before := stateOf(log)
-	for range 20 { // the turn is free, and may not be preferred
-		if version, err := log.Publish(ctx, call(func(*table) error { t.Error("Apply was called"); return nil })); version != 0 || err != context.Canceled {
-			t.Fatalf("Publish returned %d, %v", version, err)
-		}
-		if version, err := log.Replace(ctx, func(*table) error { t.Error("fill was called"); return nil }); version != 0 || err != context.Canceled {
-			t.Fatalf("Replace returned %d, %v", version, err)
-		}
-	}
-	wantUnchanged(t, log, before)
 }
 
 func TestPublishWaitsForItsTurnUntilItsContextEnds(t *testing.T) {
@@ -229,4 +140,77 @@ func TestACloseThatOvertakesPublishWins(t *testing.T) {
 	if stats := log.Stats(); stats.Publications != 1 || stats.Kept != 0 {
 		t.Errorf("%+v", stats)
 	}
+}
+
+// TestAnErrorOfAnotherContainerIsNoEndOfTheLog: what Apply, Copy and the ops of
+// PublishFunc return can match the errors of the log's own container.
+func TestAnErrorOfAnotherContainerIsNoEndOfTheLog(t *testing.T) {
+	for _, of := range []error{poolswap.ErrClosed, poolswap.ErrConflict, poolswap.ErrLimit, fmt.Errorf("another: %w", poolswap.ErrClosed)} {
+		t.Run(of.Error(), func(t *testing.T) {
+			copies := false
+			log := newLog(t, func(c *tableConfig) {
+				c.Copy = func(dst, src *table) error {
+					if copies {
+						return of
+					}
+					return copyTable(dst, src)
+				}
+			})
+			publish(t, log, set(1, 1))
+			publish(t, log, push(1, 10))
+			publish(t, log, push(1, 11)) // two objects alternate now
+			before, restarts := stateOf(log), log.Stats().Restarts
+			fails := call(func(obj *table) error { spoil(obj); return of })
+			if _, err := log.Publish(t.Context(), fails); !errors.Is(err, of) {
+				t.Errorf("Publish returned %v", err)
+			}
+			copies = true // of what Apply spoiled
+			if _, err := log.Publish(t.Context(), push(1, 12)); !errors.Is(err, of) {
+				t.Errorf("with a Copy that fails, Publish returned %v", err)
+			}
+			copies = false
+			if _, err := log.PublishFunc(t.Context(), func(*table) ([]operation, error) { return nil, of }); err != of {
+				t.Errorf("PublishFunc returned %v", err)
+			}
+			wantUnchanged(t, log, before)
+			publish(t, log, push(1, 12))
+			publish(t, log, push(1, 13))
+			wantCurrent(t, log, "map[1:1] map[1:[10 11 12 13]]")
+			if now := log.Stats().Restarts; now != restarts {
+				t.Errorf("%d restarts, and were %d", now, restarts)
+			}
+			wantRight(t, log)
+		})
+	}
+}
+
+func TestAResetThatFailsInReplaceLeavesTheLogAsItWas(t *testing.T) {
+	failing := false
+	log := newLog(t, func(c *tableConfig) {
+		c.Reset = func(obj *table) {
+			if failing {
+				spoil(obj)
+				panic(errBad)
+			}
+			resetTable(obj)
+		}
+	})
+	publish(t, log, set(1, 1))
+	publish(t, log, set(2, 2))
+	before := stateOf(log)
+	failing = true
+	wantFailed(t, "panics", try(func() (uint64, error) { return log.Replace(t.Context(), load(7, 7)) }))
+	wantUnchanged(t, log, before)
+	publish(t, log, set(3, 3)) // by Copy, which needs no Reset
+	wantCurrent(t, log, "map[1:1 2:2 3:3]")
+	failing = false
+	wantRight(t, log)
+}
+
+func TestReplacePanicsWithANilFill(t *testing.T) {
+	log := newLog(t)
+	before := stateOf(log)
+	pooltest.WantPanic(t, "oplog: Replace with a nil fill", func() { log.Replace(t.Context(), nil) })
+	wantUnchanged(t, log, before)
+	publish(t, log, set(1, 1))
 }

@@ -277,3 +277,23 @@ func endsInsteadOfWaiting(t testing.TB) context.Context {
 	t.Cleanup(cancel)
 	return waiting{ctx, cancel}
 }
+
+// spoil changes what no operation of a test changes, and a little of what they
+// do, as an Apply does that fails in the middle.
+func spoil(obj *table) {
+	obj.values[999]++
+	delete(obj.values, 1)
+	obj.lists[1] = append(obj.lists[1], 999)
+}
+
+// tableWith returns a table that did not come from the pool.
+func tableWith(key uint16, value uint64) *table {
+	obj := newTable()
+	obj.values[key] = value
+	return obj
+}
+
+// load is a fill of Replace that sets key to value and nothing else.
+func load(key uint16, value uint64) func(*table) error {
+	return func(obj *table) error { obj.values[key] = value; return nil }
+}
