@@ -44,7 +44,7 @@ func TestPublishAllocatesNothingInSteadyState(t *testing.T) {
 }
 
 func TestAMapAllocatesNothingInSteadyState(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[int, int]{Keep: 64})
+	m := newMap(t, oplog.MapOptions[int, int]{Keep: 64})
 	for key := range 1000 {
 		published(t)(m.Set(t.Context(), key, key))
 	}

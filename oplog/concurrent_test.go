@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
 // event is a publication: of operations on what was current before, or of a
@@ -264,7 +264,7 @@ func TestReadersSeeWhatThePublishersPublished(t *testing.T) {
 				begin, versions := time.Now(), 0
 				for seed := uint64(0); (versions == 0 || time.Since(begin) < atLeast) && !t.Failed(); seed += 2 {
 					c := &crew{t: t, read: map[uint64]uint64{}}
-					c.log = newLog(t, keep(kept), maxLive(limit), func(config *tableConfig) { config.Apply = c.apply })
+					c.log = newLog(t, keep(kept), maxLive(limit), func(options *tableOptions) { options.Apply = c.apply })
 					c.events = []event{{version: c.log.Container().Version(), content: newPlain()}}
 					c.working.Store(2)
 					var wg sync.WaitGroup
@@ -276,7 +276,7 @@ func TestReadersSeeWhatThePublishersPublished(t *testing.T) {
 					c.fuse.Store(0)
 					versions += len(c.read)
 					c.compare()
-					if err := oplog.Verify(c.log, equalTables); err != nil {
+					if err := oplogtest.Verify(c.log, equalTables); err != nil {
 						t.Error(err)
 					}
 					stats := c.log.Stats()

@@ -11,7 +11,7 @@
 // that a writer waits for: a reader that is slow keeps its object, and the pool
 // gives another.
 //
-//	log, err := oplog.New(oplog.Config[Routes, Route]{
+//	log, err := oplog.New(oplog.Options[Routes, Route]{
 //		New:   func() *Routes { return &Routes{next: map[netip.Prefix]netip.Addr{}} },
 //		Apply: func(r *Routes, op Route) error { r.next[op.Prefix] = op.Via; return nil },
 //		Copy:  func(dst, src *Routes) error { dst.next = maps.Clone(src.next); return nil },

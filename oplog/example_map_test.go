@@ -16,7 +16,7 @@ type Limits struct {
 }
 
 func NewLimits() (*Limits, error) {
-	perUser, err := oplog.NewMap(oplog.MapConfig[string, int]{})
+	perUser, err := oplog.NewMap(oplog.MapOptions[string, int]{})
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func Example_map() {
 	// [] poolswap: the container or the pool is closed
 }
 
-func newPorts() *oplog.Map[string, int] { return must(oplog.NewMap(oplog.MapConfig[string, int]{})) }
+func newPorts() *oplog.Map[string, int] { return must(oplog.NewMap(oplog.MapOptions[string, int]{})) }
 
 // A View is one version: it does not change while a reader holds it.
 func ExampleMap() {
@@ -108,13 +108,13 @@ func ExampleMap_PublishFunc() {
 }
 
 // A Map alternates between two objects, so it cannot do with one.
-func ExampleMapConfig() {
-	_, err := oplog.NewMap(oplog.MapConfig[string, int]{
+func ExampleMapOptions() {
+	_, err := oplog.NewMap(oplog.MapOptions[string, int]{
 		Keep: 1000,
 		Pool: poolswap.Options[oplog.View[string, int]]{MaxLive: 1},
 	})
 	fmt.Println(err)
-	// Output: oplog: Config.Pool.MaxLive is 1, but one object is current and one is changed
+	// Output: oplog: Options.Pool.MaxLive is 1, but one object is current and one is changed
 }
 
 // Changes that belong together are one batch, which no reader sees half of.

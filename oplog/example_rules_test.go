@@ -10,6 +10,7 @@ import (
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
 // The examples in this file, example_map_test.go and example_stream_test.go are
@@ -30,7 +31,7 @@ type Membership struct { // an operation
 type GroupLog = oplog.Log[Groups, *Groups, Membership]
 
 func newGroups() (*GroupLog, error) {
-	return oplog.New(oplog.Config[Groups, Membership]{
+	return oplog.New(oplog.Options[Groups, Membership]{
 		New:   func() *Groups { return &Groups{hosts: map[string][]string{}} },
 		Apply: (*Groups).apply,
 		Copy:  (*Groups).copyFrom,
@@ -95,7 +96,7 @@ func addHost(ctx context.Context, groups *oplog.Map[string, []string], group, ho
 // A value that is a slice is not changed, but replaced by a changed copy.
 func Example_mapOfSlices() {
 	ctx := context.Background()
-	groups := must(oplog.NewMap(oplog.MapConfig[string, []string]{}))
+	groups := must(oplog.NewMap(oplog.MapOptions[string, []string]{}))
 	fmt.Println(addHost(ctx, groups, "db", "db-1"), addHost(ctx, groups, "db", "db-2"))
 	fmt.Println(groups.Get("db"))
 	// Output:
@@ -121,7 +122,7 @@ func (s *Sessions) apply(op Login) error {
 }
 
 func newSessions(apply func(*Sessions, Login) error) *oplog.Log[Sessions, *Sessions, Login] {
-	return must(oplog.New(oplog.Config[Sessions, Login]{
+	return must(oplog.New(oplog.Options[Sessions, Login]{
 		New:   func() *Sessions { return &Sessions{ends: map[string]time.Time{}} },
 		Apply: apply,
 		Copy: func(dst, src *Sessions) error {
@@ -160,7 +161,7 @@ func alike[T any, P poolswap.Object[T], Op any](ctx context.Context, log *oplog.
 			}
 		}
 		log.Container().Release(old)
-		if err := oplog.Verify(log, equal); err != nil {
+		if err := oplogtest.Verify(log, equal); err != nil {
 			return err
 		}
 	}
@@ -168,7 +169,7 @@ func alike[T any, P poolswap.Object[T], Op any](ctx context.Context, log *oplog.
 }
 
 // A test of Apply and Copy.
-func ExampleVerify_operations() {
+func Example_verify() {
 	random := rand.New(rand.NewPCG(1, 2))
 	fmt.Println(alike(context.Background(), must(newGroups()), func() Membership {
 		host := fmt.Sprintf("host-%d", random.IntN(10))

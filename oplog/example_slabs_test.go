@@ -9,6 +9,7 @@ import (
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
 // slabSize is how many entries a slab has room for. Insertion moves half a slab
@@ -115,8 +116,8 @@ func (t *PriceTable) between(from, to int64) iter.Seq[Quote] {
 
 func (t *PriceTable) all() []Quote { return slices.Concat(t.slabs...) }
 
-func pricesConfig() oplog.Config[PriceTable, PriceChange] {
-	return oplog.Config[PriceTable, PriceChange]{
+func pricesOptions() oplog.Options[PriceTable, PriceChange] {
+	return oplog.Options[PriceTable, PriceChange]{
 		New:   func() *PriceTable { return new(PriceTable) },
 		Apply: (*PriceTable).apply,
 		Copy:  (*PriceTable).copyFrom,
@@ -129,7 +130,7 @@ func equalPrices(a, b *PriceTable) bool { return slices.Equal(a.all(), b.all()) 
 // A sorted table takes a batch of changes while readers look up ranges.
 func Example_slabs() {
 	ctx := context.Background()
-	prices, err := oplog.New(pricesConfig())
+	prices, err := oplog.New(pricesOptions())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -149,7 +150,7 @@ func Example_slabs() {
 		}
 		fmt.Println(len(t.all()), "quotes in", len(t.slabs), "slabs")
 	})
-	fmt.Println(oplog.Verify(prices, equalPrices))
+	fmt.Println(oplogtest.Verify(prices, equalPrices))
 	// Output:
 	// <nil>
 	// 30000 100

@@ -62,7 +62,7 @@ type Follower struct {
 }
 
 func NewFollower() (*Follower, error) {
-	accounts, err := oplog.New(oplog.Config[Accounts, Event]{
+	accounts, err := oplog.New(oplog.Options[Accounts, Event]{
 		New:   func() *Accounts { return &Accounts{balance: map[string]int{}} },
 		Apply: (*Accounts).apply,
 		Copy:  (*Accounts).copyFrom,

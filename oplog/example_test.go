@@ -35,8 +35,8 @@ func applyRoute(r *Routes, op Route) error {
 	return nil
 }
 
-func routesConfig() oplog.Config[Routes, Route] {
-	return oplog.Config[Routes, Route]{
+func routesOptions() oplog.Options[Routes, Route] {
+	return oplog.Options[Routes, Route]{
 		New:   func() *Routes { return &Routes{via: map[string]string{}} },
 		Apply: applyRoute,
 		Copy: func(dst, src *Routes) error {
@@ -54,7 +54,7 @@ type RouteLog struct {
 }
 
 // newRoutes returns a Log of Routes.
-func newRoutes() *oplog.Log[Routes, *Routes, Route] { return must(oplog.New(routesConfig())) }
+func newRoutes() *oplog.Log[Routes, *Routes, Route] { return must(oplog.New(routesOptions())) }
 
 // show prints the Routes that are current.
 func show(log *oplog.Log[Routes, *Routes, Route]) {
@@ -79,32 +79,32 @@ func Example() {
 	// a reader that begins now: map[10.0.0.0/8:gw-3 192.168.0.0/16:gw-2]
 }
 
-func ExampleConfig() {
-	config := oplog.Config[Routes, Route]{
+func ExampleOptions() {
+	options := oplog.Options[Routes, Route]{
 		New:   func() *Routes { return &Routes{via: map[string]string{}} },
 		Apply: applyRoute,
 		Reset: func(r *Routes) { clear(r.via) },
 	}
-	_, err := oplog.New(config)
+	_, err := oplog.New(options)
 	fmt.Println(err)
-	config.Copy = func(dst, src *Routes) error {
+	options.Copy = func(dst, src *Routes) error {
 		clear(dst.via)
 		maps.Copy(dst.via, src.via)
 		return nil
 	}
-	_, err = oplog.New(config)
+	_, err = oplog.New(options)
 	fmt.Println(err)
 	// Output:
-	// oplog: Config.Copy is nil
+	// oplog: Options.Copy is nil
 	// <nil>
 }
 
 // An object that missed more than Keep operations is brought up by Copy.
 func ExampleDefaultKeep() {
 	ctx := context.Background()
-	config := routesConfig()
-	config.Keep = 2 // instead of DefaultKeep
-	log, _ := oplog.New(config)
+	options := routesOptions()
+	options.Keep = 2 // instead of DefaultKeep
+	log, _ := oplog.New(options)
 	fmt.Println(oplog.DefaultKeep)
 
 	_, _ = log.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
@@ -196,29 +196,7 @@ func ExampleApplyError() {
 	// map[10.0.0.0/8:gw-1 10.1.0.0/16:gw-3]
 }
 
-// Verify finds an Apply that does not do the same to every object.
-func ExampleVerify() {
-	ctx := context.Background()
-	config, calls := routesConfig(), 0
-	config.Apply = func(r *Routes, op Route) error {
-		calls++ // wrong: the result depends on more than r and op
-		r.via[op.Network] = fmt.Sprintf("gw-%d", calls)
-		return nil
-	}
-	equal := func(a, b *Routes) bool { return maps.Equal(a.via, b.via) }
-	right, wrong := newRoutes(), must(oplog.New(config))
-	for range 2 {
-		_, _ = right.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
-		_, _ = wrong.Publish(ctx, Route{"10.0.0.0/8", "gw-1"})
-	}
-	fmt.Println(oplog.Verify(right, equal))
-	fmt.Println(oplog.Verify(wrong, equal) != nil)
-	// Output:
-	// <nil>
-	// true
-}
-
-// must returns value. Only a config that is wrong always makes it panic.
+// must returns value. It panics if err is not nil, as with wrong options.
 func must[V any](value V, err error) V {
 	if err != nil {
 		panic(err)

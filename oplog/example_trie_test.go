@@ -8,6 +8,7 @@ import (
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
 // PrefixTrie finds the longest of its prefixes that contains an IPv4 address.
@@ -67,8 +68,8 @@ func (t *PrefixTrie) lookup(addr netip.Addr) (origin uint32) {
 	}
 }
 
-func trieConfig() oplog.Config[PrefixTrie, Announcement] {
-	return oplog.Config[PrefixTrie, Announcement]{
+func trieOptions() oplog.Options[PrefixTrie, Announcement] {
+	return oplog.Options[PrefixTrie, Announcement]{
 		New:   func() *PrefixTrie { return &PrefixTrie{nodes: make([]trieNode, 1)} },
 		Apply: (*PrefixTrie).apply,
 		Copy: func(dst, src *PrefixTrie) error {
@@ -84,7 +85,7 @@ func equalTries(a, b *PrefixTrie) bool { return slices.Equal(a.nodes, b.nodes) }
 // A routing table follows announcements while readers look up addresses.
 func Example_trie() {
 	ctx := context.Background()
-	trie, err := oplog.New(trieConfig())
+	trie, err := oplog.New(trieOptions())
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -107,7 +108,7 @@ func Example_trie() {
 
 	_, err = trie.Publish(ctx, Announcement{netip.MustParsePrefix("2001:db8::/32"), 64500})
 	fmt.Println(err)
-	fmt.Println(oplog.Verify(trie, equalTries))
+	fmt.Println(oplogtest.Verify(trie, equalTries))
 	// Output:
 	// 192.0.2.1 64500
 	// 192.0.2.129 64501

@@ -18,12 +18,12 @@ func TestAHookThatPanicsAfterThePublicationMakesTheLogStartAnew(t *testing.T) {
 			panic(errBad)
 		}
 	}
-	for hook, configure := range map[string]func(*tableConfig){
-		"Discard": func(c *tableConfig) {
+	for hook, configure := range map[string]func(*tableOptions){
+		"Discard": func(c *tableOptions) {
 			c.Pool.Spares = 1
 			c.Pool.Discard = func(*table) { fail() }
 		},
-		"Report": func(c *tableConfig) { c.Pool.Report = func(error) { fail() } },
+		"Report": func(c *tableOptions) { c.Pool.Report = func(error) { fail() } },
 	} {
 		for _, way := range []struct {
 			name, content string

@@ -23,7 +23,7 @@ import (
 //
 //	type RouteLog = oplog.Log[Routes, *Routes, Route]
 type Log[T any, P poolswap.Object[T], Op any] struct {
-	config    Config[T, Op]
+	options   Options[T, Op]
 	pool      *poolswap.Pool[T, P]
 	container *poolswap.Container[T, P]
 	counts    counts
@@ -37,25 +37,25 @@ type Log[T any, P poolswap.Object[T], Op any] struct {
 }
 
 // New returns a Log that has published an empty object, so that its readers have
-// one to read. It returns an error if config is not complete or not possible,
-// and panics if config.New panics or returns nil.
-func New[T any, P poolswap.Object[T], Op any](config Config[T, Op]) (*Log[T, P, Op], error) {
-	if err := config.check(); err != nil {
+// one to read. It returns an error if options are not complete or not possible,
+// and panics if options.New panics or returns nil.
+func New[T any, P poolswap.Object[T], Op any](options Options[T, Op]) (*Log[T, P, Op], error) {
+	if err := options.check(); err != nil {
 		return nil, err
 	}
-	if config.Keep == 0 {
-		config.Keep = DefaultKeep
+	if options.Keep == 0 {
+		options.Keep = DefaultKeep
 	}
-	if config.Pool.Spares == 0 {
-		config.Pool.Spares = 1
+	if options.Pool.Spares == 0 {
+		options.Pool.Spares = 1
 	}
-	pool := poolswap.NewPoolWithOptions[T, P](config.New, nil, config.Pool)
+	pool := poolswap.NewPoolWithOptions[T, P](options.New, nil, options.Pool)
 	l := &Log[T, P, Op]{
-		config:    config,
+		options:   options,
 		pool:      pool,
 		container: poolswap.NewContainer(pool, pool.Get()),
 		turn:      make(chan struct{}, 1),
-		journal:   journal[Op]{keep: config.Keep},
+		journal:   journal[Op]{keep: options.Keep},
 	}
 	l.journal.base = l.container.Version()
 	return l, nil
@@ -206,7 +206,7 @@ func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (
 	}
 	defer l.pass()
 	version, err = l.container.Publish(ctx, func(next, _ *T) error {
-		l.config.Reset(next)
+		l.options.Reset(next)
 		return fill(next)
 	})
 	if version != 0 {
@@ -255,12 +255,12 @@ func (l *Log[T, P, Op]) catchUp(obj, current *T) error {
 	}
 	version := l.container.VersionOf(obj)
 	if current == nil { // emptied past the log
-		l.config.Reset(obj)
+		l.options.Reset(obj)
 		return nil
 	}
 	missed, known := l.journal.since(version)
 	if version == 0 || !known || l.replayAtMost != nil && len(missed) > l.replayAtMost(current) {
-		if err := l.config.Copy(obj, current); err != nil {
+		if err := l.options.Copy(obj, current); err != nil {
 			return fmt.Errorf("oplog: copying version %d: %w", now, err)
 		}
 		l.counts.copies.Add(1)
@@ -282,7 +282,7 @@ func (l *Log[T, P, Op]) apply(obj *T, ops []Op, missed int) error {
 	applied := 0
 	defer func() { l.counts.applied.Add(uint64(applied)) }()
 	for i, op := range ops {
-		if err := l.config.Apply(obj, op); err != nil {
+		if err := l.options.Apply(obj, op); err != nil {
 			return &ApplyError{Index: i, Missed: missed, Err: err}
 		}
 		applied++

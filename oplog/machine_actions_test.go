@@ -7,6 +7,7 @@ import (
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
 // publish publishes some operations, with Publish or PublishFunc. If fails, one
@@ -100,7 +101,7 @@ func (m *machine) logPublished(version uint64, content *plain, ops []operation) 
 	for _, b := range m.batches {
 		n += len(b)
 	}
-	for n > m.config.Keep {
+	for n > m.options.Keep {
 		n -= len(m.batches[0])
 		m.batches = m.batches[1:]
 	}
@@ -237,14 +238,14 @@ func (m *machine) elsewhere() {
 	if version != 0 {
 		m.otherHash = hash
 		m.seen["elsewhere"]++
-	} else if m.config.Pool.MaxLive == 0 || !errors.Is(err, poolswap.ErrLimit) {
+	} else if m.options.Pool.MaxLive == 0 || !errors.Is(err, poolswap.ErrLimit) {
 		m.t.Fatal(err)
 	}
 }
 
 // verify brings every free object up and compares it.
 func (m *machine) verify() {
-	if err := oplog.Verify(m.log, func(a, b *table) bool { return a.hash() == b.hash() }); err != nil {
+	if err := oplogtest.Verify(m.log, func(a, b *table) bool { return a.hash() == b.hash() }); err != nil {
 		m.t.Fatal(err)
 	}
 	m.seen["verified"]++

@@ -84,7 +84,7 @@ func (m *machine) wantRefusal(a attempt, ended bool) {
 	switch {
 	case ended && a.err == context.Canceled:
 		m.seen["ended"]++
-	case !ended && m.config.Pool.MaxLive != 0 && errors.Is(a.err, poolswap.ErrLimit):
+	case !ended && m.options.Pool.MaxLive != 0 && errors.Is(a.err, poolswap.ErrLimit):
 		m.seen["limit"]++
 	default:
 		m.t.Fatalf("%+v, and nothing failed (context ended: %v)", a, ended)

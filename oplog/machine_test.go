@@ -13,12 +13,12 @@ import (
 // machine takes actions on a Log and on the oracle, and compares them after each.
 // choose decides which: at random, or by the input of the fuzzer.
 type machine struct {
-	t      testing.TB
-	choose func(n int) int // one of 0 to n-1
-	log    *tableLog
-	config tableConfig
-	number uint64         // of the last operation, which is its value: no two are alike
-	seen   map[string]int // what happened, and how often
+	t       testing.TB
+	choose  func(n int) int // one of 0 to n-1
+	log     *tableLog
+	options tableOptions
+	number  uint64         // of the last operation, which is its value: no two are alike
+	seen    map[string]int // what happened, and how often
 
 	// The oracle.
 	current *plain            // nil: the container is empty
@@ -50,11 +50,11 @@ type heldTable struct {
 
 func newMachine(t testing.TB, kept, limit, spares int, choose func(n int) int) *machine {
 	m := &machine{t: t, choose: choose, seen: map[string]int{}, applies: -1, hashes: map[uint64]uint64{}}
-	m.config = newConfig()
-	m.config.Keep, m.config.Pool.MaxLive, m.config.Pool.Spares = kept, limit, spares
-	m.config.Apply = m.apply
-	m.config.Copy = m.copy
-	log, err := oplog.New(m.config)
+	m.options = newOptions()
+	m.options.Keep, m.options.Pool.MaxLive, m.options.Pool.Spares = kept, limit, spares
+	m.options.Apply = m.apply
+	m.options.Copy = m.copy
+	log, err := oplog.New(m.options)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,9 +14,9 @@ type Change[K comparable, V any] struct {
 	Delete bool // delete Key; Value is not looked at
 }
 
-// MapConfig configures a [Map]. The zero MapConfig will do.
-type MapConfig[K comparable, V any] struct {
-	Keep int // as in Config
+// MapOptions configure a [Map]. The zero MapOptions are usable.
+type MapOptions[K comparable, V any] struct {
+	Keep int // as in Options
 	Pool poolswap.Options[View[K, V]]
 }
 
@@ -29,7 +29,7 @@ type MapConfig[K comparable, V any] struct {
 // map is shared by several versions, which readers read: it must never be changed
 // once it was set. To change it, set a changed copy.
 //
-//	routes, err := oplog.NewMap(oplog.MapConfig[string, netip.Addr]{})
+//	routes, err := oplog.NewMap(oplog.MapOptions[string, netip.Addr]{})
 //	...
 //	version, err := routes.Set(ctx, "db-1", addr)
 //	...
@@ -48,16 +48,16 @@ type Map[K comparable, V any] struct {
 // small the map is.
 const fewChanges = 64
 
-// NewMap returns an empty Map. It returns an error if config is not possible.
-func NewMap[K comparable, V any](config MapConfig[K, V]) (*Map[K, V], error) {
+// NewMap returns an empty Map. It returns an error if options are not possible.
+func NewMap[K comparable, V any](options MapOptions[K, V]) (*Map[K, V], error) {
 	m := new(Map[K, V])
-	log, err := New(Config[View[K, V], Change[K, V]]{
+	log, err := New(Options[View[K, V], Change[K, V]]{
 		New:   func() *View[K, V] { return &View[K, V]{of: m} },
 		Apply: applyChange[K, V],
 		Copy:  copyView[K, V],
 		Reset: func(v *View[K, V]) { clear(v.values) },
-		Keep:  config.Keep,
-		Pool:  config.Pool,
+		Keep:  options.Keep,
+		Pool:  options.Pool,
 	})
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func NewMap[K comparable, V any](config MapConfig[K, V]) (*Map[K, V], error) {
 	return m, nil
 }
 
-// Log returns the Log that m is made of, for Stats, Verify and its pool.
+// Log returns the Log behind m, for Stats, its pool, and package oplogtest.
 func (m *Map[K, V]) Log() *Log[View[K, V], *View[K, V], Change[K, V]] { return m.log }
 
 // Container returns the container of the Views, for readers.

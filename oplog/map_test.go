@@ -9,11 +9,12 @@ import (
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
-func newMap[K comparable, V any](t *testing.T, config oplog.MapConfig[K, V]) *oplog.Map[K, V] {
+func newMap[K comparable, V any](t *testing.T, options oplog.MapOptions[K, V]) *oplog.Map[K, V] {
 	t.Helper()
-	m, err := oplog.NewMap(config)
+	m, err := oplog.NewMap(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func wantMap[K comparable, V comparable](t *testing.T, m *oplog.Map[K, V], want 
 	equal := func(a, b *oplog.View[K, V]) bool {
 		return maps.Equal(maps.Collect(a.All()), maps.Collect(b.All()))
 	}
-	if err := oplog.Verify(m.Log(), equal); err != nil {
+	if err := oplogtest.Verify(m.Log(), equal); err != nil {
 		t.Error(err)
 	}
 }
@@ -60,7 +61,7 @@ func published(t *testing.T) func(version uint64, err error) uint64 {
 
 func TestAMapAgreesWithAMap(t *testing.T) {
 	for _, kept := range []int{0, 1, 3} {
-		m := newMap(t, oplog.MapConfig[string, int]{Keep: kept})
+		m := newMap(t, oplog.MapOptions[string, int]{Keep: kept})
 		want := map[string]int{}
 		wantMap(t, m, want)
 		done := published(t)
@@ -106,7 +107,7 @@ func TestAMapAgreesWithAMap(t *testing.T) {
 
 func TestSetPanicsAfterTheFill(t *testing.T) {
 	const want = "oplog: set was called after the fill that Replace gave it to"
-	m := newMap(t, oplog.MapConfig[string, int]{})
+	m := newMap(t, oplog.MapOptions[string, int]{})
 	for _, way := range append(failures, struct {
 		name string
 		fail func() error
@@ -125,13 +126,13 @@ func TestSetPanicsAfterTheFill(t *testing.T) {
 }
 
 func TestReplaceOfAMapPanicsWithANilFill(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[string, int]{})
+	m := newMap(t, oplog.MapOptions[string, int]{})
 	pooltest.WantPanic(t, "oplog: Replace with a nil fill", func() { m.Replace(t.Context(), nil) })
 	published(t)(m.Set(t.Context(), "a", 1))
 }
 
 func TestGetOfAMissingKeyIsZero(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[string, *int]{})
+	m := newMap(t, oplog.MapOptions[string, *int]{})
 	for range 3 {
 		if value, ok := m.Get("a"); value != nil || ok {
 			t.Errorf("Get returned %v, %v", value, ok)
@@ -146,7 +147,7 @@ func TestGetOfAMissingKeyIsZero(t *testing.T) {
 }
 
 func TestAClosedMapHasNothing(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[string, int]{})
+	m := newMap(t, oplog.MapOptions[string, int]{})
 	published(t)(m.Set(t.Context(), "a", 1))
 	if err := m.Container().Close(t.Context()); err != nil {
 		t.Fatal(err)
@@ -169,7 +170,7 @@ func TestAClosedMapHasNothing(t *testing.T) {
 }
 
 func TestAnUnhashableKeyPanicsAndLeavesTheMapAsItWas(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[any, int]{})
+	m := newMap(t, oplog.MapOptions[any, int]{})
 	published(t)(m.Set(t.Context(), "a", 1))
 	published(t)(m.Set(t.Context(), 2, 2))
 	version, stats := m.Container().Version(), m.Log().Stats()
@@ -195,9 +196,9 @@ func TestAnUnhashableKeyPanicsAndLeavesTheMapAsItWas(t *testing.T) {
 	}
 }
 
-func TestAMapKeepsAsManyChangesAsItsConfigSays(t *testing.T) {
+func TestAMapKeepsAsManyChangesAsItsOptionsSay(t *testing.T) {
 	for keep, want := range map[int]int{1: 1, 5: 5, 0: 20} {
-		m := newMap(t, oplog.MapConfig[int, int]{Keep: keep})
+		m := newMap(t, oplog.MapOptions[int, int]{Keep: keep})
 		for i := range 20 {
 			published(t)(m.Set(t.Context(), i, i))
 		}
@@ -207,10 +208,10 @@ func TestAMapKeepsAsManyChangesAsItsConfigSays(t *testing.T) {
 	}
 }
 
-func TestAMapUsesThePoolOfItsConfig(t *testing.T) {
-	config := oplog.MapConfig[int, int]{}
-	config.Pool.MaxLive = 2
-	m := newMap(t, config)
+func TestAMapUsesThePoolOfItsOptions(t *testing.T) {
+	options := oplog.MapOptions[int, int]{}
+	options.Pool.MaxLive = 2
+	m := newMap(t, options)
 	view := m.Container().Acquire()
 	defer m.Container().Release(view)
 	published(t)(m.Set(t.Context(), 1, 1))
@@ -222,7 +223,7 @@ func TestAMapUsesThePoolOfItsConfig(t *testing.T) {
 // TestAMapIsCopiedIfThatIsLessThanItMissed: more changes than keys, and not few.
 func TestAMapIsCopiedIfThatIsLessThanItMissed(t *testing.T) {
 	for _, c := range []struct{ keys, missed, copies int }{{1, 64, 0}, {1, 65, 1}, {100, 100, 0}, {100, 101, 1}} {
-		m := newMap(t, oplog.MapConfig[int, int]{})
+		m := newMap(t, oplog.MapOptions[int, int]{})
 		done := published(t)
 		done(m.Replace(t.Context(), func(set func(int, int)) error {
 			for key := range c.keys {

@@ -21,7 +21,7 @@ func increment(now *counters) (changes, error) {
 
 func TestPublishersThatDeriveTheirOperationsLoseNothing(t *testing.T) {
 	t.Parallel()
-	m := must(oplog.NewMap(oplog.MapConfig[string, int]{Keep: 4}))
+	m := must(oplog.NewMap(oplog.MapOptions[string, int]{Keep: 4}))
 	const publishers, times = 4, 500
 	var counting sync.WaitGroup
 	for range publishers {
@@ -44,7 +44,7 @@ func TestPublishersThatDeriveTheirOperationsLoseNothing(t *testing.T) {
 
 func TestPublishFuncPanicsForNil(t *testing.T) {
 	t.Parallel()
-	m := must(oplog.NewMap(oplog.MapConfig[string, int]{}))
+	m := must(oplog.NewMap(oplog.MapOptions[string, int]{}))
 	for want, call := range map[string]func(){
 		"oplog: PublishFunc with a nil Context": func() { _, _ = m.PublishFunc(nil, increment) }, //nolint:staticcheck // on purpose
 		"oplog: PublishFunc with nil ops":       func() { _, _ = m.PublishFunc(context.Background(), nil) },

@@ -148,7 +148,7 @@ func TestAnErrorOfAnotherContainerIsNoEndOfTheLog(t *testing.T) {
 	for _, of := range []error{poolswap.ErrClosed, poolswap.ErrConflict, poolswap.ErrLimit, fmt.Errorf("another: %w", poolswap.ErrClosed)} {
 		t.Run(of.Error(), func(t *testing.T) {
 			copies := false
-			log := newLog(t, func(c *tableConfig) {
+			log := newLog(t, func(c *tableOptions) {
 				c.Copy = func(dst, src *table) error {
 					if copies {
 						return of
@@ -186,7 +186,7 @@ func TestAnErrorOfAnotherContainerIsNoEndOfTheLog(t *testing.T) {
 
 func TestAResetThatFailsInReplaceLeavesTheLogAsItWas(t *testing.T) {
 	failing := false
-	log := newLog(t, func(c *tableConfig) {
+	log := newLog(t, func(c *tableOptions) {
 		c.Reset = func(obj *table) {
 			if failing {
 				spoil(obj)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
 // What docs/oplog.md calls wrong is shown here to be wrong, and what it calls
@@ -43,7 +44,7 @@ func inMapOrder(g *Groups, op map[string]bool) error {
 
 // groupsOf returns a Log of Groups with functions that may be wrong.
 func groupsOf[Op any](apply func(*Groups, Op) error, copyFrom func(dst, src *Groups) error) *oplog.Log[Groups, *Groups, Op] {
-	return must(oplog.New(oplog.Config[Groups, Op]{
+	return must(oplog.New(oplog.Options[Groups, Op]{
 		New:   func() *Groups { return &Groups{hosts: map[string][]string{}} },
 		Apply: apply,
 		Copy:  copyFrom,
@@ -79,7 +80,7 @@ func TestVerifyFindsWhatBreaksTheRules(t *testing.T) {
 	}
 	ann := func() Login { return Login{"ann", clock} }
 
-	sharedSlabs := pricesConfig()
+	sharedSlabs := pricesOptions()
 	sharedSlabs.Copy = func(dst, src *PriceTable) error { dst.slabs = slices.Clone(src.slabs); return nil }
 	change := func() PriceChange { return PriceChange{random.Int64N(1000), random.IntN(4)} }
 	announce := func() Announcement {
@@ -87,7 +88,7 @@ func TestVerifyFindsWhatBreaksTheRules(t *testing.T) {
 		return Announcement{netip.PrefixFrom(addr, random.IntN(17)).Masked(), uint32(random.IntN(4))}
 	}
 
-	const unlike = "is not like the current one"
+	const unlike = "differs from the current one"
 	for _, c := range []struct {
 		name string
 		run  func() error
@@ -112,13 +113,13 @@ func TestVerifyFindsWhatBreaksTheRules(t *testing.T) {
 			return alike(t.Context(), newSessions((*Sessions).apply), ann, equalSessions)
 		}, ""},
 		{"right: Copy copies every slab", func() error {
-			return alike(t.Context(), must(oplog.New(pricesConfig())), change, equalPrices)
+			return alike(t.Context(), must(oplog.New(pricesOptions())), change, equalPrices)
 		}, ""},
 		{"wrong: objects share slabs", func() error {
 			return alike(t.Context(), must(oplog.New(sharedSlabs)), change, equalPrices)
 		}, unlike},
 		{"right: Copy copies the nodes", func() error {
-			return alike(t.Context(), must(oplog.New(trieConfig())), announce, equalTries)
+			return alike(t.Context(), must(oplog.New(trieOptions())), announce, equalTries)
 		}, ""},
 		{"wrong: Apply looks at the clock", func() error {
 			return alike(t.Context(), newSessions(byClock), ann, equalSessions)
@@ -150,7 +151,7 @@ func TestAppendToAValueOfAMapWritesToOtherVersions(t *testing.T) {
 		}, "[db-1 db-3]"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			groups := must(oplog.NewMap(oplog.MapConfig[string, []string]{}))
+			groups := must(oplog.NewMap(oplog.MapOptions[string, []string]{}))
 			first := append(make([]string, 0, 4), "db-1")
 			set := func(hosts []string) {
 				if _, err := groups.Set(t.Context(), "db", hosts); err != nil {
@@ -218,7 +219,7 @@ func TestVerifyFindsObjectsThatShareEverything(t *testing.T) {
 	t.Parallel()
 	log := groupsOf((*Groups).apply, func(dst, src *Groups) error { dst.hosts = src.hosts; return nil })
 	must(log.Publish(t.Context(), Membership{Group: "db", Hosts: []string{"a"}}))
-	err := oplog.Verify(log, equalGroups)
+	err := oplogtest.Verify(log, equalGroups)
 	if err == nil || !strings.Contains(err.Error(), "share content") {
 		t.Errorf("Verify returned %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
 // table is the object of the tests: a map, and lists that operations change in
@@ -111,23 +112,23 @@ func contentOf(t *table) string {
 }
 
 type (
-	tableConfig = oplog.Config[table, operation]
-	tableLog    = oplog.Log[table, *table, operation]
+	tableOptions = oplog.Options[table, operation]
+	tableLog     = oplog.Log[table, *table, operation]
 )
 
-func newConfig() tableConfig {
-	return tableConfig{New: newTable, Apply: applyOperation, Copy: copyTable, Reset: resetTable}
+func newOptions() tableOptions {
+	return tableOptions{New: newTable, Apply: applyOperation, Copy: copyTable, Reset: resetTable}
 }
 
 // newLog returns a Log of tables. In the end of the test its pool must close:
 // nothing is still held.
-func newLog(t testing.TB, configure ...func(*tableConfig)) *tableLog {
+func newLog(t testing.TB, configure ...func(*tableOptions)) *tableLog {
 	t.Helper()
-	config := newConfig()
+	options := newOptions()
 	for _, change := range configure {
-		change(&config)
+		change(&options)
 	}
-	log, err := oplog.New(config)
+	log, err := oplog.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,8 +153,8 @@ func closeLog[T any, P poolswap.Object[T], Op any](t testing.TB, log *oplog.Log[
 	}
 }
 
-func keep(n int) func(*tableConfig)    { return func(c *tableConfig) { c.Keep = n } }
-func maxLive(n int) func(*tableConfig) { return func(c *tableConfig) { c.Pool.MaxLive = n } }
+func keep(n int) func(*tableOptions)    { return func(c *tableOptions) { c.Keep = n } }
+func maxLive(n int) func(*tableOptions) { return func(c *tableOptions) { c.Pool.MaxLive = n } }
 
 // publish publishes ops and fails the test unless that succeeds.
 func publish(t testing.TB, log *tableLog, ops ...operation) (version uint64) {
@@ -183,7 +184,7 @@ func wantCurrent(t testing.TB, log *tableLog, want string) {
 // current one.
 func wantRight(t testing.TB, log *tableLog) {
 	t.Helper()
-	if err := oplog.Verify(log, equalTables); err != nil {
+	if err := oplogtest.Verify(log, equalTables); err != nil {
 		t.Error(err)
 	}
 }

@@ -6,58 +6,49 @@ import (
 	"fmt"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/oplog/internal/hook"
 )
 
-// Verify is for tests. It brings every free object up, as Publish would, and
-// returns an error for the first that equal says is not like the current object:
-// then Apply is not deterministic, Copy does not copy everything, or objects share
-// what Apply changes in place. Then it empties the object with Reset, which must
-// not empty the current one. If no object is free, it takes a new one, which tests
-// Copy alone. It returns nil if the container is empty or closed, or if no object
-// may be made under MaxLive. It panics if equal is nil.
-//
-// Verify may run beside publishers and readers, and waits for its turn; equal must
-// not publish. Objects that readers hold are not looked at. If objects do share
-// content, Reset writes to what readers read.
-//
-// The objects are given back unpublished, so each is brought up by Copy when it is
-// used next. For Verify to meet objects that catch up by operations, publish
-// several times before each Verify, sometimes while an old version is held. The
-// race detector finds what objects share and Reset does not empty in place.
-func Verify[T any, P poolswap.Object[T], Op any](log *Log[T, P, Op], equal func(a, b *T) bool) error {
+func init() {
+	hook.Verify = func(log, equal any) error { return log.(interface{ verify(equal any) error }).verify(equal) }
+}
+
+// verify is oplogtest.Verify; like is a func(a, b *T) bool.
+func (l *Log[T, P, Op]) verify(like any) error {
+	equal := like.(func(a, b *T) bool)
 	if equal == nil {
-		panic("oplog: Verify with a nil equal")
+		panic("oplogtest: Verify with a nil equal")
 	}
-	if err := log.take(context.Background()); err != nil {
+	if err := l.take(context.Background()); err != nil {
 		return err
 	}
-	defer log.pass()
-	current := log.container.Acquire()
-	defer log.container.Release(current)
+	defer l.pass()
+	current := l.container.Acquire()
+	defer l.container.Release(current)
 	if current == nil {
 		return nil
 	}
-	stats := log.pool.Stats()
+	stats := l.pool.Stats()
 	for range max(1, stats.Spares+stats.PendingReset) {
-		obj, err := log.pool.TryGet()
+		obj, err := l.pool.TryGet()
 		if errors.Is(err, poolswap.ErrLimit) || errors.Is(err, poolswap.ErrClosed) {
-			return nil // a publisher was faster, or Close
+			return nil // a publisher or Close was faster
 		}
 		if err != nil {
 			return err
 		}
-		defer log.container.Release(obj) // after the others were taken
-		version := log.container.VersionOf(obj)
-		if err := log.catchUp(obj, current); err != nil {
+		defer l.container.Release(obj) // after the others were taken
+		version := l.container.VersionOf(obj)
+		if err := l.catchUp(obj, current); err != nil {
 			return err
 		}
 		if !equal(obj, current) {
-			return fmt.Errorf("oplog: an object of %s, brought up, is not like the current one of version %d", versionName(version), log.container.VersionOf(current))
+			return fmt.Errorf("oplogtest: an object of %s, brought up, differs from the current one of version %d", versionName(version), l.container.VersionOf(current))
 		}
-		if empty := log.config.New(); !equal(empty, current) {
-			log.config.Reset(obj)
+		if empty := l.options.New(); !equal(empty, current) {
+			l.options.Reset(obj)
 			if equal(obj, current) {
-				return errors.New("oplog: after Reset an object is still like the current one: they share content, or Reset does not empty it")
+				return errors.New("oplogtest: after Reset an object is still like the current one: they share content, or Reset does not empty it")
 			}
 		}
 	}

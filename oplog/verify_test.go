@@ -9,7 +9,7 @@ import (
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
-	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
 // freeObjects publishes until n objects of different versions are free beside
@@ -32,7 +32,7 @@ func freeObjects(t *testing.T, log *tableLog, n int) {
 }
 
 // enough is a pool that keeps what freeObjects makes free.
-func enough(c *tableConfig) { c.Pool.Spares = 10 }
+func enough(c *tableOptions) { c.Pool.Spares = 10 }
 
 func TestVerifyFindsNothingInALogThatIsRight(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
@@ -40,7 +40,7 @@ func TestVerifyFindsNothingInALogThatIsRight(t *testing.T) {
 			log := newLog(t, enough, keep(kept))
 			freeObjects(t, log, n)
 			looked := map[*table]bool{}
-			err := oplog.Verify(log, func(a, b *table) bool {
+			err := oplogtest.Verify(log, func(a, b *table) bool {
 				like := equalTables(a, b)
 				if like { // and not one that was emptied for the comparison
 					looked[a] = true
@@ -65,15 +65,15 @@ func TestVerifyFindsNothingInALogThatIsRight(t *testing.T) {
 
 func TestVerifyFindsWhatIsWrong(t *testing.T) {
 	calls := uint64(0)
-	for name, configure := range map[string]func(*tableConfig){
-		"an Apply that is not deterministic": func(c *tableConfig) {
+	for name, configure := range map[string]func(*tableOptions){
+		"an Apply that is not deterministic": func(c *tableOptions) {
 			c.Apply = func(obj *table, op operation) error {
 				calls++
 				op.value += calls
 				return applyOperation(obj, op)
 			}
 		},
-		"a Copy that shares": func(c *tableConfig) {
+		"a Copy that shares": func(c *tableOptions) {
 			c.Copy = func(dst, src *table) error {
 				copyTable(dst, src)
 				for key, list := range src.lists {
@@ -82,7 +82,7 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 				return nil
 			}
 		},
-		"a Copy that forgets": func(c *tableConfig) {
+		"a Copy that forgets": func(c *tableOptions) {
 			c.Copy = func(dst, src *table) error {
 				clear(dst.lists)
 				for key, list := range src.lists {
@@ -91,7 +91,7 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 				return nil
 			}
 		},
-		"a Copy that leaves what was there": func(c *tableConfig) {
+		"a Copy that leaves what was there": func(c *tableOptions) {
 			c.Keep = 1
 			c.Copy = func(dst, src *table) error {
 				for key, value := range src.values {
@@ -111,12 +111,12 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 				publish(t, log, set(10+key, 1))
 				publish(t, log, remove(10+key), set(30, 1))
 			}
-			err := oplog.Verify(log, equalTables)
+			err := oplogtest.Verify(log, equalTables)
 			if err == nil {
 				t.Fatal("Verify found nothing")
 			}
 			var version, now uint64
-			if n, _ := fmt.Sscanf(err.Error(), "oplog: an object of version %d, brought up, is not like the current one of version %d", &version, &now); n != 2 || now != log.Container().Version() {
+			if n, _ := fmt.Sscanf(err.Error(), "oplogtest: an object of version %d, brought up, differs from the current one of version %d", &version, &now); n != 2 || now != log.Container().Version() {
 				t.Errorf("the text is %q", err)
 			}
 			if _, err := log.Publish(endsInsteadOfWaiting(t), set(1, 1)); err != nil {
@@ -130,10 +130,10 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 }
 
 func TestVerifyFindsAResetThatDoesNotEmpty(t *testing.T) {
-	log := newLog(t, func(c *tableConfig) { c.Reset = func(*table) {} })
+	log := newLog(t, func(c *tableOptions) { c.Reset = func(*table) {} })
 	publish(t, log, set(1, 1))
-	const want = "oplog: after Reset an object is still like the current one: they share content, or Reset does not empty it"
-	if err := oplog.Verify(log, equalTables); err == nil || err.Error() != want {
+	const want = "oplogtest: after Reset an object is still like the current one: they share content, or Reset does not empty it"
+	if err := oplogtest.Verify(log, equalTables); err == nil || err.Error() != want {
 		t.Errorf("Verify returned %v", err)
 	}
 }
@@ -146,7 +146,7 @@ func TestVerifyReturnsWhatApplyAndCopyReturn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			failing := false
-			log := newLog(t, func(c *tableConfig) {
+			log := newLog(t, func(c *tableOptions) {
 				c.Copy = func(dst, src *table) error {
 					if failing {
 						return errBad
@@ -165,7 +165,7 @@ func TestVerifyReturnsWhatApplyAndCopyReturn(t *testing.T) {
 				log.Pool().Release(log.Pool().Get()) // it is in doubt now
 			}
 			failing = true
-			if err := oplog.Verify(log, equalTables); err == nil || err.Error() != want {
+			if err := oplogtest.Verify(log, equalTables); err == nil || err.Error() != want {
 				t.Errorf("Verify returned %v, want %s", err, want)
 			}
 			failing = false
@@ -179,7 +179,7 @@ func TestVerifyReturnsWhatApplyAndCopyReturn(t *testing.T) {
 func TestAPanicOfEqualPassesThroughVerify(t *testing.T) {
 	log := newLog(t)
 	publish(t, log, set(1, 1))
-	pooltest.WantPanic(t, "bad", func() { oplog.Verify(log, func(a, b *table) bool { panic(errBad) }) })
+	pooltest.WantPanic(t, "bad", func() { oplogtest.Verify(log, func(a, b *table) bool { panic(errBad) }) })
 	if _, err := log.Publish(endsInsteadOfWaiting(t), set(2, 2)); err != nil {
 		t.Error(err)
 	}
@@ -188,7 +188,7 @@ func TestAPanicOfEqualPassesThroughVerify(t *testing.T) {
 
 func TestVerifyMakesAnObjectIfNoneIsFree(t *testing.T) {
 	copies := 0
-	log := newLog(t, func(c *tableConfig) {
+	log := newLog(t, func(c *tableOptions) {
 		c.Copy = func(dst, src *table) error { copies++; return copyTable(dst, src) }
 	})
 	wantRight(t, log)
@@ -199,7 +199,7 @@ func TestVerifyMakesAnObjectIfNoneIsFree(t *testing.T) {
 
 func TestVerifyPanicsWithANilEqual(t *testing.T) {
 	log := newLog(t)
-	pooltest.WantPanic(t, "oplog: Verify with a nil equal", func() { oplog.Verify(log, nil) })
+	pooltest.WantPanic(t, "oplogtest: Verify with a nil equal", func() { oplogtest.Verify(log, nil) })
 }
 
 func TestVerifyFindsNothingInAnEmptyOrClosedLog(t *testing.T) {
@@ -207,13 +207,13 @@ func TestVerifyFindsNothingInAnEmptyOrClosedLog(t *testing.T) {
 	log := newLog(t)
 	publish(t, log, set(1, 1))
 	log.Container().Update(nil)
-	if err := oplog.Verify(log, never); err != nil {
+	if err := oplogtest.Verify(log, never); err != nil {
 		t.Error(err)
 	}
 	if err := log.Container().Close(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if err := oplog.Verify(log, never); err != nil {
+	if err := oplogtest.Verify(log, never); err != nil {
 		t.Error(err)
 	}
 }
@@ -224,7 +224,7 @@ func TestVerifyOfAPoolThatClosesReturnsNil(t *testing.T) {
 	ended, end := context.WithCancel(t.Context())
 	end()
 	looked := 0
-	err := oplog.Verify(log, func(a, b *table) bool {
+	err := oplogtest.Verify(log, func(a, b *table) bool {
 		log.Pool().Close(ended)
 		if !equalTables(a, b) {
 			return false // it was emptied for the comparison

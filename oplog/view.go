@@ -58,8 +58,8 @@ func (v *View[K, V]) Version() uint64 {
 	return v.of.Container().VersionOf(v)
 }
 
-// EqualFunc reports whether v and other have the same keys with values that equal
-// says are equal, as [Verify] asks.
+// EqualFunc reports whether v and other have the same keys, with values that are
+// equal by equal.
 func (v *View[K, V]) EqualFunc(other *View[K, V], equal func(a, b V) bool) bool {
 	if v == nil || other == nil {
 		return v.Len() == other.Len()

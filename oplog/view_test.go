@@ -8,7 +8,7 @@ import (
 )
 
 func TestAViewNeverChanges(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[int, int]{Keep: 8})
+	m := newMap(t, oplog.MapOptions[int, int]{Keep: 8})
 	var views []*oplog.View[int, int]
 	var versions []uint64
 	for i := range 20 {
@@ -24,7 +24,7 @@ func TestAViewNeverChanges(t *testing.T) {
 }
 
 func TestAllStopsEarly(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[int, int]{})
+	m := newMap(t, oplog.MapOptions[int, int]{})
 	for i := range 10 {
 		published(t)(m.Set(t.Context(), i, i*i))
 	}
@@ -49,7 +49,7 @@ func TestAllStopsEarly(t *testing.T) {
 }
 
 func TestAViewThatTheMapDidNotMakeIsEmptyAndOfNoVersion(t *testing.T) {
-	m := newMap(t, oplog.MapConfig[int, int]{})
+	m := newMap(t, oplog.MapOptions[int, int]{})
 	for _, view := range []*oplog.View[int, int]{nil, new(oplog.View[int, int])} {
 		for range view.All() {
 			t.Error("All yields something")
@@ -66,7 +66,7 @@ func TestAViewThatTheMapDidNotMakeIsEmptyAndOfNoVersion(t *testing.T) {
 
 func TestANilViewEqualsAnEmptyOne(t *testing.T) {
 	type view = oplog.View[int, int]
-	m := newMap(t, oplog.MapConfig[int, int]{})
+	m := newMap(t, oplog.MapOptions[int, int]{})
 	published(t)(m.Set(t.Context(), 1, 1))
 	full, same := m.Container().Acquire(), func(a, b int) bool { return a == b }
 	defer m.Container().Release(full)

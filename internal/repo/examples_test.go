@@ -19,6 +19,7 @@ func TestEveryExportedNameHasAnExample(t *testing.T) {
 	for dir, without := range map[string][]string{
 		".":                 {"Ref", "Object"}, // a program only embeds them and never names them
 		"oplog":             nil,
+		"oplog/oplogtest":   nil,
 		"reload":            {"DefaultEvery", "DefaultHeaderTimeout", "DefaultMaxBytes", "DefaultObjectWait", "DefaultStallTimeout"},
 		"reload/reloadtest": {"Origin", "TestSource"}, // they need a *testing.T: the package's example names its test
 	} {
@@ -118,8 +119,8 @@ func exportedNames(t *testing.T, importPath string, set *token.FileSet, files []
 		functions("", typ.Funcs)
 		functions(typ.Name+"_", typ.Methods)
 	}
-	if len(names) < 10 {
-		t.Fatalf("found only %q", names)
+	if len(names) == 0 {
+		t.Fatal("found no name")
 	}
 	return names
 }

@@ -20,7 +20,7 @@ func newOplog(d *Data) (*viaOplog, error) {
 	// As package oplog advises: what takes about as long to apply as a copy of
 	// the map takes, and twice the largest publication at least.
 	keep := max(len(d.Keys)/5, 2000)
-	m, err := oplog.NewMap(oplog.MapConfig[string, int64]{Keep: keep})
+	m, err := oplog.NewMap(oplog.MapOptions[string, int64]{Keep: keep})
 	if err != nil {
 		return nil, err
 	}

@@ -7,16 +7,16 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// DefaultKeep is how many operations a [Log] keeps unless its [Config] says
+// DefaultKeep is how many operations a [Log] keeps unless its [Options] say
 // otherwise.
 const DefaultKeep = 1 << 14
 
-// Config says what a [Log] holds and how operations change it. New, Apply, Copy
+// Options say what a [Log] holds and how operations change it. New, Apply, Copy
 // and Reset are required. They are called by the goroutine whose turn it is to
 // publish; only New may run on several at a time, if objects are taken from the
 // pool past the Log. They must not publish, and neither must Pool.Discard and
 // Pool.Report: that would wait for itself.
-type Config[T, Op any] struct {
+type Options[T, Op any] struct {
 	// New returns an object with no content. It is the factory of the pool.
 	New func() *T
 
@@ -56,26 +56,26 @@ type Config[T, Op any] struct {
 	Pool poolswap.Options[T]
 }
 
-func (c *Config[T, Op]) check() error {
+func (c *Options[T, Op]) check() error {
 	switch {
 	case c.New == nil:
-		return errors.New("oplog: Config.New is nil")
+		return errors.New("oplog: Options.New is nil")
 	case c.Apply == nil:
-		return errors.New("oplog: Config.Apply is nil")
+		return errors.New("oplog: Options.Apply is nil")
 	case c.Copy == nil:
-		return errors.New("oplog: Config.Copy is nil")
+		return errors.New("oplog: Options.Copy is nil")
 	case c.Reset == nil:
-		return errors.New("oplog: Config.Reset is nil")
+		return errors.New("oplog: Options.Reset is nil")
 	case c.Keep < 0:
-		return fmt.Errorf("oplog: Config.Keep is %d, negative", c.Keep)
+		return fmt.Errorf("oplog: Options.Keep is %d, negative", c.Keep)
 	case c.Pool.Spares == poolswap.NoSpares:
-		return errors.New("oplog: Config.Pool.Spares is NoSpares, so each publication would copy the whole object")
+		return errors.New("oplog: Options.Pool.Spares is NoSpares, so each publication would copy the whole object")
 	case c.Pool.Spares < 0:
-		return fmt.Errorf("oplog: Config.Pool.Spares is %d, negative", c.Pool.Spares)
+		return fmt.Errorf("oplog: Options.Pool.Spares is %d, negative", c.Pool.Spares)
 	case c.Pool.MaxLive < 0:
-		return fmt.Errorf("oplog: Config.Pool.MaxLive is %d, negative", c.Pool.MaxLive)
+		return fmt.Errorf("oplog: Options.Pool.MaxLive is %d, negative", c.Pool.MaxLive)
 	case c.Pool.MaxLive == 1:
-		return errors.New("oplog: Config.Pool.MaxLive is 1, but one object is current and one is changed")
+		return errors.New("oplog: Options.Pool.MaxLive is 1, but one object is current and one is changed")
 	}
 	return nil
 }
