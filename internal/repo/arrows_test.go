@@ -41,6 +41,7 @@ var rooms = map[string]room{
 	"examples":          {ours: ". fleet oplog reload typedpool", tests: "internal/test"},
 	"docs":              {tests: "."},
 	"verify":            {tests: ". internal"},
+	"verify/browser":    {tests: ". fleet reload"},
 	"bench":             {ours: ". fleet internal/seam internal/stripe oplog reload typedpool"},
 }
 

@@ -11,7 +11,7 @@ func lookup(r *poolswap.Reader[oplog.View[string, int]], key string) (int, bool)
 }
 
 func main() {
-	m, err := oplog.NewMap(oplog.MapConfig[string, int]{})
+	m, err := oplog.NewMap(oplog.MapOptions[string, int]{})
 	if err != nil {
 		panic(err)
 	}
