@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -186,28 +187,43 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 // current is the version that it is to replace.
 func (a *attempt) fill(current uint64, load func() error) error {
 	a.stage = Loading
-	if err := recovered(load); err != nil {
-		if failure := a.bodies.failure(); failure != nil {
-			a.stage = Reading // the cause of the other
-			return failure
-		}
-		return err
+	refusal := recovered(load)
+	if errors.As(refusal, new(*temporary)) {
+		return refusal
 	}
-	a.stage = Reading
-	sums, err := a.bodies.finish()
-	if err != nil {
-		return err
+	if err := a.whole(); err != nil { // load may have refused what the origin never sent
+		return withRefusal(err, refusal)
 	}
-	a.sum = digestOf(sums)
-	a.stage = Verifying
-	if err := a.bodies.verify(sums); err != nil {
-		return err
+	if refusal != nil {
+		a.stage = Loading
+		return refusal
 	}
 	a.stage = Publishing
 	if a.sum == a.Reloader.sum && current != 0 && current == a.status.Version {
 		return errUnchanged
 	}
 	return a.ctx.Err() // it may have ended while load ran
+}
+
+// whole reads what load left, and fails unless the content is complete, unchanged
+// and verified.
+func (a *attempt) whole() error {
+	a.stage = Reading
+	sums, err := a.bodies.finish()
+	if err = cmp.Or(err, a.bodies.failure()); err != nil {
+		return err
+	}
+	a.sum = digestOf(sums)
+	a.stage = Verifying
+	return a.bodies.verify(sums)
+}
+
+// withRefusal returns err, which caused the refusal by load if there was one.
+func withRefusal(err, refusal error) error {
+	if refusal == nil || errors.Is(refusal, err) {
+		return err
+	}
+	return fmt.Errorf("%w (load: %v)", err, refusal) //nolint:errorlint // the refusal is no cause of err
 }
 
 // closeBody closes the Body, which was read: an error of Close is of no use then.
