@@ -2,7 +2,6 @@ package typedpool_test
 
 import (
 	"bytes"
-	"io"
 	"slices"
 	"sync"
 	"testing"
@@ -10,44 +9,6 @@ import (
 
 	"github.com/poolswap/poolswap/typedpool"
 )
-
-// BenchmarkLogLine writes the log line of logline_test.go with each of its four
-// functions.
-func BenchmarkLogLine(b *testing.B) {
-	for _, l := range logs {
-		b.Run(l.name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				l.log(io.Discard, time.Now(), "path", "/search?q=flowers")
-			}
-		})
-	}
-}
-
-type large struct{ values [1024]int64 } // 8 KiB
-
-var sink *large
-
-// Benchmark8KiB makes an object of 8 KiB, or takes it from a pool.
-func Benchmark8KiB(b *testing.B) {
-	b.Run("without a pool", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			sink = new(large)
-			sink.values[0] = 42
-		}
-	})
-	b.Run("with a pool", func(b *testing.B) {
-		var p typedpool.Pool[large]
-		b.ReportAllocs()
-		for b.Loop() {
-			x := p.Get()
-			x.values[0] = 42
-			sink = x
-			p.Put(x)
-		}
-	})
-}
 
 var (
 	untypedRival = sync.Pool{New: func() any { return new(bytes.Buffer) }}

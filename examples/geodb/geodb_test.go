@@ -174,26 +174,6 @@ func TestTheFileThatWasOpenedIsMapped(t *testing.T) {
 	}
 }
 
-// TestAnAnswerHasTheVersionOfTheDatabaseItCameFrom: not that of the one that
-// became current while the answer was looked up.
-func TestAnAnswerHasTheVersionOfTheDatabaseItCameFrom(t *testing.T) {
-	s := loaded(t, generation(1))
-	old := s.dbs.Acquire()
-	replaceFile(t, s.path(), generation(2))
-	if err := s.reloader.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	ip := netip.MustParseAddr("192.0.2.1")
-	if a, err := s.lookupIn(old, ip); err != nil || a.Version != 1 || a.Built.Unix() != 1 {
-		t.Errorf("the database that is held answers %+v, %v", a, err)
-	}
-	if a, err := s.lookup(ip); err != nil || a.Version != 2 || a.Built.Unix() != 2 {
-		t.Errorf("the current database answers %+v, %v", a, err)
-	}
-	s.dbs.Release(old)
-	s.close(t)
-}
-
 // TestEachMappingIsClosedOnceAndNotUnderAReader replaces the database many
 // times under readers of each kind.
 func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
@@ -291,38 +271,6 @@ func mapped(t *testing.T, path string) int {
 		t.SkipNow()
 	}
 	return bytes.Count(maps, []byte(path))
-}
-
-// TestAPublishThatPanicsDoesNotUnmapTheNewFile: Publish discards the old database
-// after the publication, and a Discard that panics there passes through it.
-func TestAPublishThatPanicsDoesNotUnmapTheNewFile(t *testing.T) {
-	closed := watchMappings(t)
-	s := loaded(t, generation(1))
-	replaceFile(t, s.path(), generation(2))
-	func() {
-		working := closeMapping
-		defer func() {
-			closeMapping = working
-			if recover() == nil {
-				t.Error("Publish does not panic: the test tests nothing")
-			}
-		}()
-		closeMapping = func(*mapping) error { panic("close") }
-		_ = s.reloader.Reload(t.Context())
-	}()
-	held := s.dbs.Acquire()
-	use := closed.of(held.file)
-	use.held.Add(1)
-	if n := s.pool.Refs(held); n != 1 {
-		t.Errorf("%d references to the new database are counted, not 1", n)
-	}
-	replaceFile(t, s.path(), generation(3))
-	if err := s.reloader.Reload(t.Context()); err != nil || s.dbs.VersionOf(held) != 2 || use.closed.Load() != 0 {
-		t.Errorf("%v; the database that is held is of version %d and was closed %d times", err, s.dbs.VersionOf(held), use.closed.Load())
-	}
-	use.held.Add(-1)
-	s.dbs.Release(held)
-	s.close(t)
 }
 
 // TestRealDatabase is run with a database that the environment names.

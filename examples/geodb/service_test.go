@@ -2,18 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log"
 	"net/http"
 	"os"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/poolswap/poolswap"
 )
 
 // running is a service that serves.
@@ -59,14 +55,6 @@ func (r *running) waitLog(t *testing.T, start string) string {
 func (r *running) waitLoaded(t *testing.T) {
 	t.Helper()
 	if _, err := r.dbs.Wait(t.Context(), 0); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// waitClosing waits until Pool.Close has begun.
-func (r *running) waitClosing(t *testing.T) {
-	t.Helper()
-	if _, err := r.dbs.Wait(t.Context(), r.dbs.Version()); !errors.Is(err, poolswap.ErrClosed) {
 		t.Fatal(err)
 	}
 }
@@ -141,71 +129,10 @@ func TestTheStatusIsServedBeforeTheFirstDatabase(t *testing.T) {
 	}
 }
 
-func TestAServiceThatIsStoppedBeforeItsFirstDatabaseEndsInOrder(t *testing.T) {
-	r := run(t, newService(tempDB(t, nil), poll))
-	r.waitLog(t, "reload: failed")
-	r.stop()
-	if err := <-r.ended; err != nil {
-		t.Error(err)
-	}
-	if mapped := r.waitLog(t, "databases still mapped: "); mapped != "0" {
-		t.Errorf("%s databases are still mapped", mapped)
-	}
-}
-
 func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
 	closed := watchMappings(t)
 	if err := loaded(t, generation(1)).run(t.Context(), "nonsense"); err == nil || !strings.Contains(err.Error(), "missing port") {
 		t.Errorf("the service ends with %v", err)
 	}
-	closed.check(t, 1)
-}
-
-func TestTheMappingIsClosedAfterTheLastReader(t *testing.T) {
-	closed := watchMappings(t)
-	s := newService(tempDB(t, generation(1)), poll)
-	s.grace = time.Hour // the reader decides
-	r := run(t, s)
-	r.waitLoaded(t)
-	db := s.dbs.Acquire()
-	use := closed.of(db.file)
-	use.held.Add(1)
-	r.stop()
-	r.waitClosing(t)
-	if status, _ := s.get("ip=192.0.2.1"); status != 503 {
-		t.Errorf("a request after the end gets %d", status)
-	}
-	use.held.Add(-1)
-	s.dbs.Release(db)
-	if err := <-r.ended; err != nil {
-		t.Error(err)
-	}
-	closed.check(t, 1)
-	if mapped := r.waitLog(t, "databases still mapped: "); mapped != "0" {
-		t.Errorf("%s databases are still mapped", mapped)
-	}
-}
-
-func TestAReaderThatHoldsTooLongIsNamedAndKeepsItsMapping(t *testing.T) {
-	closed := watchMappings(t)
-	s := newService(tempDB(t, generation(1)), poll)
-	s.grace = 1
-	r := run(t, s)
-	r.waitLoaded(t)
-	db := s.dbs.Acquire()
-	use := closed.of(db.file)
-	use.held.Add(1)
-	r.stop()
-	err := <-r.ended
-	var held *poolswap.HeldError
-	if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, &held) || held.References != 1 || !slices.Equal(held.Versions, []uint64{1}) {
-		t.Errorf("the service ends with %v", err)
-	}
-	if mapped := r.waitLog(t, "databases still mapped: "); mapped != "1" || use.closed.Load() != 0 {
-		t.Errorf("%s databases are still mapped; the one that is held was closed %d times", mapped, use.closed.Load())
-	}
-	use.held.Add(-1)
-	s.dbs.Release(db)
-	s.close(t)
 	closed.check(t, 1)
 }
