@@ -9,7 +9,7 @@ var clauseFaults = []fault{
 	{"V4: no number", "internal/refcount/update.go", []edit{{`publication.Version.Store(version) // (V4)`, `// (V4)`}}},
 	{"V5: no number is shown", "internal/refcount/update.go", []edit{{`s.version.Store(version) // (V5)`, `// (V5)`}}},
 	{"U2: what waits at the limit does not learn that all are current", "internal/refcount/update.go", []edit{{
-		`		s.pool.back.wake() // one more`,
+		`		s.pool.returned.wake() // one more`,
 		`		// one more`,
 	}}},
 	{"T1: a store, so that two can retire", "internal/refcount/retire.go", []edit{{
@@ -32,21 +32,21 @@ var clauseFaults = []fault{
 		`if counters.Publication.Leaving.Store(mark); false { // (D1)`,
 	}}},
 	{"B1: the mark of a race that was lost stays", "internal/refcount/return.go", []edit{{
-		`		arrives(counters, mark)
-		p.back.wake()
+		`		endReturn(counters, mark)
+		p.returned.wake()
 		return false
 `,
 		`		_ = mark
-		p.back.wake()
+		p.returned.wake()
 		return false
 `,
 	}}},
 	{"B1: a race that was lost wakes nothing", "internal/refcount/return.go", []edit{{
-		`		arrives(counters, mark)
-		p.back.wake()
+		`		endReturn(counters, mark)
+		p.returned.wake()
 		return false
 `,
-		`		arrives(counters, mark)
+		`		endReturn(counters, mark)
 		return false
 `,
 	}}},
@@ -56,8 +56,8 @@ var clauseFaults = []fault{
 			`	// before`,
 		},
 		{
-			`	mark, ok := p.leaves(counters, was)`,
-			`	mark, ok := p.leaves(counters, counters.Publication.Leaving.Load())`,
+			`	mark, ok := p.beginReturn(counters, was)`,
+			`	mark, ok := p.beginReturn(counters, counters.Publication.Leaving.Load())`,
 		},
 	}},
 	{"G3: a call of the factory that fails counts", "internal/refcount/get.go", []edit{{`		if !made {`, `		if false {`}}},
@@ -67,33 +67,33 @@ var clauseFaults = []fault{
 	{"N3: back from any phase", "internal/refcount/adopt.go", []edit{{`return owned, phaseOf(now) == discarded && obj.pool`, `return owned, obj.pool`}}},
 	{"K1: kept beyond the limit", "internal/refcount/freelist.go", []edit{{`if l.closed || len(l.clean) >= l.limit.now {`, `if l.closed {`}}},
 	{"D2: what is kept stays marked", "internal/refcount/freelist.go", []edit{{
-		`	arrives(obj.counters.Load(), publication.Leaving.Load())
+		`	endReturn(obj.counters.Load(), publication.Leaving.Load())
 `,
 		`	_ = publication
 `,
 	}}},
 	{"K2: nothing is woken by what goes to the overflow", "internal/refcount/return.go", []edit{{
 		`		p.overflow.Put(obj) // (K2)
-		p.back.wake()
+		p.returned.wake()
 `,
 		`		p.overflow.Put(obj) // (K2)
 `,
 	}}},
 	{"D2: marked for ever in the overflow", "internal/refcount/return.go", []edit{{
-		`		arrives(counters, counters.Publication.Leaving.Load())
+		`		endReturn(counters, counters.Publication.Leaving.Load())
 `,
 		`		_ = counters
 `,
 	}}},
 	{"K3: what is discarded counts as live", "internal/refcount/return.go", []edit{{
-		`		arrives(counters, mark)
+		`		endReturn(counters, mark)
 		p.removeLive()
 `,
-		`		arrives(counters, mark)
+		`		endReturn(counters, mark)
 `,
 	}}},
 	{"D2: what is discarded stays marked", "internal/refcount/return.go", []edit{{
-		`		arrives(counters, mark)
+		`		endReturn(counters, mark)
 		p.removeLive()
 `,
 		`		_ = mark
@@ -118,11 +118,11 @@ var clauseFaults = []fault{
 `}}},
 	{"L2: released too often passes", "internal/refcount/retire.go", []edit{{`; extra > 0 {`, `; extra > 0 && false {`}}},
 	{"D1: nothing is marked while another's mark goes", "internal/refcount/return.go", []edit{{
-		`		if _, ok := p.leaves(counters, counters.Publication.Leaving.Load()); ok {
+		`		if _, ok := p.beginReturn(counters, counters.Publication.Leaving.Load()); ok {
 			return
 		}
 `,
-		`		p.leaves(counters, counters.Publication.Leaving.Load())
+		`		p.beginReturn(counters, counters.Publication.Leaving.Load())
 		return
 `,
 	}}},

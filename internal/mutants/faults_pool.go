@@ -10,6 +10,13 @@ var poolFaults = []fault{
 	}},
 	{"G2: counts begin anew in each generation", "internal/refcount/freelist.go", []edit{
 		{
+			`import "github.com/poolswap/poolswap/internal/seam"`,
+			`import (
+	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/stripe"
+)`,
+		},
+		{
 			`	counters := o.counters.Load()
 	state := &counters.State`,
 			`	counters := stripe.New(o.pool.Portable)
@@ -182,11 +189,11 @@ var poolFaults = []fault{
 	}},
 	{"D2 after K2: marked in the overflow", "internal/refcount/return.go", []edit{
 		{
-			`		arrives(counters, counters.Publication.Leaving.Load())
+			`		endReturn(counters, counters.Publication.Leaving.Load())
 		p.overflow.Put(obj) // (K2)
 `,
 			`		p.overflow.Put(obj) // (K2)
-		arrives(counters, counters.Publication.Leaving.Load())
+		endReturn(counters, counters.Publication.Leaving.Load())
 `,
 		},
 	}},
@@ -227,11 +234,11 @@ var poolFaults = []fault{
 	}},
 	{"K3: what leaves again in its Discard loses its mark", "internal/refcount/return.go", []edit{
 		{
-			`		arrives(counters, mark)
+			`		endReturn(counters, mark)
 		p.removeLive()
 `,
 			`		_ = mark
-		arrives(counters, counters.Publication.Leaving.Load())
+		endReturn(counters, counters.Publication.Leaving.Load())
 		p.removeLive()
 `,
 		},

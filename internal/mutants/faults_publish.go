@@ -201,16 +201,16 @@ var publishFaults = []fault{
 	}},
 	{"T1: the own reference is released after the retirement", "internal/refcount/publish.go", []edit{
 		{
-			`	w.letGo()
+			`	w.releaseCurrent()
 	if old != nil {
-		w.object, w.ending = old, s.retire(old, op)
+		w.object, w.retirement = old, s.retire(old, op)
 	}
 	return nil
 `,
 			`	if old != nil {
-		w.object, w.ending = old, s.retire(old, op)
+		w.object, w.retirement = old, s.retire(old, op)
 	}
-	w.letGo()
+	w.releaseCurrent()
 	return nil
 `,
 		},
@@ -218,7 +218,7 @@ var publishFaults = []fault{
 	{"B1: next is given back through Release", "internal/refcount/publish.go", []edit{
 		{
 			`		if p.giveBack(next, w.owned) {
-			w.object, w.ending = next, ending{drained: true}
+			w.object, w.retirement = next, retirement{drained: true}
 		}
 `,
 			`		p.Release(unsafe.Pointer(next), 0)

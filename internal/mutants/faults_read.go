@@ -96,7 +96,7 @@ var readFaults = []fault{
 	{"U2: what was current is not retired", "internal/refcount/update.go", []edit{
 		{
 			`		if err := s.pool.settle(old, s.retire(old, op)); err != nil {`,
-			`		if err := s.pool.settle(old, ending{}); err != nil {`,
+			`		if err := s.pool.settle(old, retirement{}); err != nil {`,
 		},
 	}},
 	{"U2 after T1: retired before it is replaced", "internal/refcount/update.go", []edit{

@@ -39,9 +39,9 @@ var retireFaults = []fault{
 	{"T3: the writer does not sum", "internal/refcount/retire.go", []edit{
 		{
 			`	drained, excess := o.reclaim()
-	return ending`,
+	return retirement`,
 			`	drained, excess := false, (*Excess)(nil)
-	return ending`,
+	return retirement`,
 		},
 	}},
 	{"S1: a retiring object is summed", "internal/refcount/retire.go", []edit{

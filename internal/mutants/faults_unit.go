@@ -27,7 +27,7 @@ var unitFaults = []fault{
 	}}},
 	{"B1: what is given back keeps its number", "internal/refcount/return.go", []edit{{`counters.Publication.Version.Store(0) // (B1)`, `// (B1)`}}},
 	{"G1: nothing is woken by what was dirty", "internal/refcount/get.go", []edit{{
-		`		p.back.wake() // one that was dirty`,
+		`		p.returned.wake() // one that was dirty`,
 		`		// one that was dirty`,
 	}}},
 	{"G1: a dirty object is kept without spares", "internal/refcount/get.go", []edit{{`if p.Spares == 0 {`, `if false {`}}},
@@ -41,7 +41,7 @@ var unitFaults = []fault{
 	{"L2: Drain waits for what was lost", "internal/refcount/close.go", []edit{{`e.mark <= last && e.phase != lost`, `e.mark <= last`}}},
 	{"L2: Close waits for what was lost", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.mark != 0 && e.counters`}}},
 	{"D2: what a Get began stays marked", "internal/refcount/freelist.go", []edit{{
-		`	arrives(counters, counters.Publication.Leaving.Load())
+		`	endReturn(counters, counters.Publication.Leaving.Load())
 `, ``,
 	}}},
 	{"N3: back to any pool", "internal/refcount/adopt.go", []edit{{`obj.pool == p && obj.self`, `obj.self`}}},

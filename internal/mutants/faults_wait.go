@@ -19,7 +19,7 @@ var waitFaults = []fault{
 	{"W1: Changed looks, and then asks", "internal/refcount/wait.go", []edit{
 		{
 			`	signal := s.changed.next()
-	if version, closed := s.look(); version > after || closed {
+	if version, closed := s.snapshot(); version > after || closed {
 		return closedChannel
 	}
 	return signal.Done()
@@ -30,48 +30,48 @@ var waitFaults = []fault{
 	}},
 	{"W1: Drain and Close look, and then ask", "internal/refcount/close.go", []edit{
 		{
-			`	signal := p.back.next()
-	defer func() { p.back.forget(signal) }()
+			`	signal := p.returned.next()
+	defer func() { p.returned.wakeIf(signal) }()
 	for {
 		if done()`,
 			`	signal := seam.NewSignal()
-	defer func() { p.back.forget(signal) }()
+	defer func() { p.returned.wakeIf(signal) }()
 	for {
 		if done()`,
 		},
 		{
 			`		if err := seam.Wait(`,
-			`		signal = p.back.next()
+			`		signal = p.returned.next()
 		if err := seam.Wait(`,
 		},
 	}},
 	{"W1: a Publish at the limit looks, and then asks", "internal/refcount/publish.go", []edit{
 		{
-			`	signal := p.back.next()
-	defer func() { p.back.forget(signal) }()
+			`	signal := p.returned.next()
+	defer func() { p.returned.wakeIf(signal) }()
 	for {
 		if next, err`,
 			`	signal := seam.NewSignal()
-	defer func() { p.back.forget(signal) }()
+	defer func() { p.returned.wakeIf(signal) }()
 	for {
 		if next, err`,
 		},
 		{
 			`		ended := seam.Wait(`,
-			`		signal = p.back.next()
+			`		signal = p.returned.next()
 		ended := seam.Wait(`,
 		},
 	}},
 	{"W2: a Wait that ends leaves its signal", "internal/refcount/wait.go", []edit{
 		{
-			`	defer func() { s.waited.forget(signal) }()
+			`	defer func() { s.waited.wakeIf(signal) }()
 `,
 			``,
 		},
 	}},
 	{"W2: Drain and Close leave their signal", "internal/refcount/close.go", []edit{
 		{
-			`	defer func() { p.back.forget(signal) }()
+			`	defer func() { p.returned.wakeIf(signal) }()
 	for {
 		if done()`,
 			`	for {
@@ -99,7 +99,7 @@ var waitFaults = []fault{
 	{"K1: what waits for a clean object is not woken", "internal/refcount/return.go", []edit{
 		{
 			`	case kept:
-		p.back.wake()
+		p.returned.wake()
 `,
 			`	case kept:
 `,
@@ -128,11 +128,11 @@ var waitFaults = []fault{
 		s.pool.stats.published.Add(1) // (G4)
 	}
 	if next != nil && old == nil {
-		s.pool.back.wake() // one more is current: a wait at the limit may be in vain
+		s.pool.returned.wake() // one more is current: a wait at the limit may be in vain
 	}
 `,
 			`	if next != nil && old == nil {
-		s.pool.back.wake() // one more is current: a wait at the limit may be in vain
+		s.pool.returned.wake() // one more is current: a wait at the limit may be in vain
 	}
 	if next != nil {
 		s.pool.stats.published.Add(1) // (G4)
@@ -186,7 +186,7 @@ var waitFaults = []fault{
 			`	p.free.pushDirty(obj)
 `,
 			`	counters := obj.counters.Load()
-	arrives(counters, counters.Publication.Leaving.Load())
+	endReturn(counters, counters.Publication.Leaving.Load())
 	p.free.pushDirty(obj)
 `,
 		},

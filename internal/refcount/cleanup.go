@@ -50,7 +50,7 @@ func (c cleanup) run() {
 		// Something may wait for the object. For one from the overflow nothing
 		// does, and it is spared the wake-up, which is fatal where the waiting
 		// goroutine is in a bubble of testing/synctest and this one is not.
-		p.back.wake()
+		p.returned.wake()
 	}
 	held := c.counters.Outstanding()
 	if held > 0 {

@@ -17,7 +17,7 @@ func (s *Slot) Close(ctx context.Context) (excess, err error) {
 	const op = "Close"
 	checkContext(ctx, op)
 	s.Check(op)
-	excess = s.shut()
+	excess = s.closeSlot()
 	waited := func(e *entry) bool {
 		return e.mark != 0 && e.phase != lost && e.counters.Publication.Container.Load() == s.id
 	}
@@ -32,9 +32,9 @@ func (s *Slot) Close(ctx context.Context) (excess, err error) {
 	return excess, s.pool.await(ctx, op, nil, waited)
 }
 
-// shut closes the slot. It returns an error if what was current turns out to be
+// closeSlot closes the slot. It returns an error if what was current turns out to be
 // released too often.
-func (s *Slot) shut() error {
+func (s *Slot) closeSlot() error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -72,7 +72,7 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 
 	p.slots.close()
 	for _, s := range p.slots.all() {
-		if excess := s.shut(); excess != nil {
+		if excess := s.closeSlot(); excess != nil {
 			excesses = append(excesses, excess)
 		}
 	}
@@ -111,8 +111,8 @@ func (p *Pool) await(ctx context.Context, op string, pending func() bool, waited
 	if done() { // without asking, which allocates
 		return nil
 	}
-	signal := p.back.next()
-	defer func() { p.back.forget(signal) }()
+	signal := p.returned.next()
+	defer func() { p.returned.wakeIf(signal) }()
 	for {
 		if done() {
 			return nil
@@ -120,7 +120,7 @@ func (p *Pool) await(ctx context.Context, op string, pending func() bool, waited
 		if err := seam.Wait(ctx, signal, nil); err != nil {
 			return p.held(op, err, waited)
 		}
-		signal = p.back.next()
+		signal = p.returned.next()
 	}
 }
 

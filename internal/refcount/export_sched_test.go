@@ -37,12 +37,12 @@ func (p *Pool) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&p.registry.mu.Held), "registry")
 	label(unsafe.Pointer(&p.versions), "versions")
 	label(unsafe.Pointer(&p.leavings), "leavings")
-	label(p.Asked(), "back")
+	label(p.Asked(), "returned")
 }
 
 // Asked returns the word that is not 0 while a goroutine waits for objects, or
 // is about to.
-func (p *Pool) Asked() unsafe.Pointer { return unsafe.Pointer(&p.back.signal) }
+func (p *Pool) Asked() unsafe.Pointer { return unsafe.Pointer(&p.returned.signal) }
 
 // Shared calls label for each word of shared state that belongs to the slot.
 func (s *Slot) Shared(label func(at unsafe.Pointer, name string)) {

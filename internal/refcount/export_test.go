@@ -57,7 +57,7 @@ func (p *Pool) Clean() int {
 }
 
 // SignalLeft reports whether some goroutine asked to be woken and was not.
-func (p *Pool) SignalLeft() bool { return p.back.signal.Load() != nil }
+func (p *Pool) SignalLeft() bool { return p.returned.signal.Load() != nil }
 
 // SignalLeft reports whether some Wait asked to be woken and was not.
 func (s *Slot) SignalLeft() bool { return s.waited.signal.Load() != nil }

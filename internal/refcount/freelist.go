@@ -33,7 +33,7 @@ func (l *freeList) pushClean(obj *Object) (kept, surplus bool) {
 		return false, len(l.clean) > l.limit.now
 	}
 	publication := &obj.counters.Load().Publication
-	arrives(obj.counters.Load(), publication.Leaving.Load())
+	endReturn(obj.counters.Load(), publication.Leaving.Load())
 	l.clean = append(l.clean, obj)
 	return true, false
 }
@@ -181,5 +181,5 @@ func (o *Object) begin() {
 	counters := o.counters.Load()
 	state := &counters.State
 	state.Store(withPhase(state.Load()+generationStep, private)) // (G2)
-	arrives(counters, counters.Publication.Leaving.Load())
+	endReturn(counters, counters.Publication.Leaving.Load())
 }

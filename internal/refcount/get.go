@@ -33,7 +33,7 @@ func (p *Pool) Get() (*Object, error) {
 			p.drop(obj)
 			return nil, ErrClosed
 		}
-		p.back.wake() // one that was dirty has arrived
+		p.returned.wake() // one that was dirty has arrived
 		return obj, nil
 	}
 }

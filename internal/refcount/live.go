@@ -54,7 +54,7 @@ func (s *stats) reserve(limit int) bool {
 // removeLive counts one live object less, and wakes what waits for objects.
 func (p *Pool) removeLive() {
 	p.stats.live.Add(^uint64(0)) // (G3)
-	p.back.wake()
+	p.returned.wake()
 }
 
 // lose settles a retired object that will never come back.

@@ -44,7 +44,7 @@ type Pool struct {
 
 	versions seam.Sequence // numbers publications
 	leavings seam.Sequence // numbers objects that leave a container or their owner
-	back     wakeup        // an object came back, was discarded or was lost; what waits for objects looks again
+	returned wakeup        // an object came back, was discarded or was lost; what waits for objects looks again
 	begun    time.Time     // of the pool's clock; constant
 
 	sweeping  seam.Bool // a sweeper runs, or is about to; see sweep

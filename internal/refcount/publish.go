@@ -65,8 +65,8 @@ type publishing struct {
 	version  uint64           // of next once it is published, else 0
 
 	// What is left to do without the turn: settle an object.
-	object *Object
-	ending ending
+	object     *Object
+	retirement retirement
 }
 
 // begin takes next from the pool and a reference to what is current.
@@ -110,16 +110,16 @@ func (w *publishing) publish() error {
 
 	// The own reference goes before the retirement. With no other reader the
 	// object then drains in retire, and this goroutine resets it.
-	w.letGo()
+	w.releaseCurrent()
 	if old != nil {
-		w.object, w.ending = old, s.retire(old, op)
+		w.object, w.retirement = old, s.retire(old, op)
 	}
 	return nil
 }
 
-// letGo gives back the reference to what was current, unless its Ref was
+// releaseCurrent gives back the reference to what was current, unless its Ref was
 // overwritten: then retire gives the object up, and says so.
-func (w *publishing) letGo() {
+func (w *publishing) releaseCurrent() {
 	obj := w.current
 	w.current = nil
 	if obj == nil || (*Object)(unsafe.Add(obj, w.slot.offset)).counters.Load() == nil {
@@ -139,7 +139,7 @@ func (w *publishing) end(err *error) {
 	}
 	defer func() {
 		if w.object != nil {
-			if excess := p.settle(w.object, w.ending); excess != nil {
+			if excess := p.settle(w.object, w.retirement); excess != nil {
 				*err = excess
 			}
 		}
@@ -154,10 +154,10 @@ func (w *publishing) end(err *error) {
 			p.restore(next, w.counters)
 		}
 		if p.giveBack(next, w.owned) {
-			w.object, w.ending = next, ending{drained: true}
+			w.object, w.retirement = next, retirement{drained: true}
 		}
 	}
-	w.letGo()
+	w.releaseCurrent()
 }
 
 // getWithin is Get that waits at the limit, until ctx ends or s closes.
@@ -169,13 +169,13 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 	if !errors.Is(err, ErrLimit) {
 		return next, err
 	}
-	signal := p.back.next()
-	defer func() { p.back.forget(signal) }()
+	signal := p.returned.next()
+	defer func() { p.returned.wakeIf(signal) }()
 	for {
 		if next, err := p.Get(); !errors.Is(err, ErrLimit) {
 			return next, err
 		}
-		if _, closed := s.look(); closed {
+		if _, closed := s.snapshot(); closed {
 			return nil, ErrClosed
 		}
 		if p.allCurrent() {
@@ -188,7 +188,7 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 		if ended != nil {
 			return nil, p.held(op, fmt.Errorf("%w: %w", ErrLimit, ended), counts)
 		}
-		signal = p.back.next()
+		signal = p.returned.next()
 	}
 }
 

@@ -1,8 +1,8 @@
 package refcount
 
-// ending is what retire found out about an object: at most one of three. The
+// retirement is what retire found out about an object: at most one of three. The
 // caller settles it when it holds neither lock nor turn.
-type ending struct {
+type retirement struct {
 	drained bool    // it is free and belongs to the caller, who recycles it
 	excess  *Excess // it was released too often, and is lost
 	fence   error   // membarrier failed, and it is lost
@@ -11,7 +11,7 @@ type ending struct {
 // retire begins the end of an object's generation. The caller has swapped the
 // object out, so no other goroutine writes its state until (T3), unless two
 // containers had the object, as only a forged one can.
-func (s *Slot) retire(o *Object, op string) ending {
+func (s *Slot) retire(o *Object, op string) retirement {
 	counters := o.counters.Load()
 	if counters == nil {
 		s.pool.giveUpOverwritten(o, op)
@@ -44,7 +44,7 @@ func (s *Slot) retire(o *Object, op string) ending {
 		counters.State.Store(withPhase(now, lost)) // (L1)
 		s.pool.lose()
 		stats.abandoned.Add(1)
-		return ending{fence: err}
+		return retirement{fence: err}
 	}
 
 	// (T3) Retired. It must not come before (T2): a checker would sum without
@@ -61,7 +61,7 @@ func (s *Slot) retire(o *Object, op string) ending {
 	// and pool, and through them the counts.
 	counters.State.Store(withPhase(now, retired)) // (T3)
 	drained, excess := o.reclaim()
-	return ending{drained: drained, excess: excess}
+	return retirement{drained: drained, excess: excess}
 }
 
 // reclaim frees the object if it is retired and all references were given
@@ -115,7 +115,7 @@ func (o *Object) reclaim() (drained bool, excess *Excess) {
 
 // settle does what may run functions of the user's. It returns an over-release
 // that it cannot report.
-func (p *Pool) settle(o *Object, end ending) error {
+func (p *Pool) settle(o *Object, end retirement) error {
 	switch {
 	case end.drained:
 		p.recycle(o)

@@ -37,16 +37,16 @@ func (p *Pool) leavesContainer(o *Object) {
 // had given away, marked it in vain or takes that mark away.
 func (p *Pool) takenOut(counters *stripe.Counters) {
 	for {
-		if _, ok := p.leaves(counters, counters.Publication.Leaving.Load()); ok {
+		if _, ok := p.beginReturn(counters, counters.Publication.Leaving.Load()); ok {
 			return
 		}
 	}
 }
 
-// leaves marks an object that leaves a container or its owner. It returns false,
+// beginReturn marks an object that leaves a container or its owner. It returns false,
 // and marks nothing, if the mark is not was any more: then a goroutine that the
 // caller raced with has taken the object.
-func (p *Pool) leaves(counters *stripe.Counters, was uint64) (mark uint64, ok bool) {
+func (p *Pool) beginReturn(counters *stripe.Counters, was uint64) (mark uint64, ok bool) {
 	// (D1) Mark, before the step by which the object leaves: the swap (U2), or
 	// (B1), or under the mutex of the free list the pop before Discard. So at no
 	// moment is an object on its way without a mark, and a Drain or Close that
@@ -60,9 +60,9 @@ func (p *Pool) leaves(counters *stripe.Counters, was uint64) (mark uint64, ok bo
 	return mark, true
 }
 
-// arrives removes the mark of an object that is not on its way any more, unless
+// endReturn removes the mark of an object that is not on its way any more, unless
 // the object has left once more: mark is the one that it left with.
-func arrives(counters *stripe.Counters, mark uint64) {
+func endReturn(counters *stripe.Counters, mark uint64) {
 	// (D2) Remove the mark, after reset or Discard has returned. For an object
 	// that stays in the pool this is under the mutex of the free list, together
 	// with the push or the step to private, so that Pool.Close never finds it
@@ -92,13 +92,13 @@ func (p *Pool) giveBack(o *Object, owned uint64) bool {
 	if counters.State.Load() != owned {
 		return false
 	}
-	mark, ok := p.leaves(counters, was)
+	mark, ok := p.beginReturn(counters, was)
 	if !ok {
 		return false
 	}
 	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
-		arrives(counters, mark)
-		p.back.wake()
+		endReturn(counters, mark)
+		p.returned.wake()
 		return false
 	}
 	counters.Publication.Version.Store(0) // (B1)
@@ -165,7 +165,7 @@ func (p *Pool) keep(obj *Object) {
 	kept, surplus := p.free.pushClean(obj) // (K1)
 	switch {
 	case kept:
-		p.back.wake()
+		p.returned.wake()
 
 	// (K2) In the overflow, a sync.Pool, which passes it to at most one Get or
 	// leaves it to the collector; then the cleanup settles the stats. The mark
@@ -176,9 +176,9 @@ func (p *Pool) keep(obj *Object) {
 	// that Close overtakes between the look and the Put is the collector's.
 	case p.Discard == nil && p.MaxLive == 0 && p.Spares > 0 && !p.free.isClosed():
 		counters := obj.counters.Load()
-		arrives(counters, counters.Publication.Leaving.Load())
+		endReturn(counters, counters.Publication.Leaving.Load())
 		p.overflow.Put(obj) // (K2)
-		p.back.wake()
+		p.returned.wake()
 	default:
 		p.drop(obj)
 	}
@@ -202,7 +202,7 @@ func (p *Pool) drop(obj *Object) {
 	defer func() {
 		p.stats.resetting.Add(-1)
 		p.stats.discarded.Add(1)
-		arrives(counters, mark)
+		endReturn(counters, mark)
 		p.removeLive()
 	}()
 	if p.Discard != nil {

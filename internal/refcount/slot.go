@@ -87,7 +87,7 @@ func (l *slots) add(s *Slot) bool {
 	s.id = l.last
 	key := weak.Make(s)
 	l.known[key] = true
-	seam.AddCleanup(s, forgotten.run, forgotten{weak.Make(s.pool), key})
+	seam.AddCleanup(s, slotCleanup.run, slotCleanup{weak.Make(s.pool), key})
 	return true
 }
 
@@ -112,16 +112,16 @@ func (l *slots) all() (found []*Slot) {
 	return found
 }
 
-// forgotten is what is left of a container that the garbage collector took.
-type forgotten struct {
+// slotCleanup is what is left of a container that the garbage collector took.
+type slotCleanup struct {
 	pool weak.Pointer[Pool]
 	key  weak.Pointer[Slot]
 }
 
-func (f forgotten) run() {
-	if p := f.pool.Value(); p != nil {
+func (c slotCleanup) run() {
+	if p := c.pool.Value(); p != nil {
 		p.slots.mu.Lock()
 		defer p.slots.mu.Unlock()
-		delete(p.slots.known, f.key)
+		delete(p.slots.known, c.key)
 	}
 }

@@ -10,7 +10,7 @@ func (s *Slot) Update(next *Object, op string) (open bool) {
 	var owned uint64
 	adopted := false
 	if next != nil {
-		if _, closed := s.look(); closed {
+		if _, closed := s.snapshot(); closed {
 			return false
 		}
 		owned, adopted = s.prepare(next, op)
@@ -125,7 +125,7 @@ func (s *Slot) swap(next *Object, version uint64) (old *Object) {
 		s.pool.stats.published.Add(1) // (G4)
 	}
 	if next != nil && old == nil {
-		s.pool.back.wake() // one more is current: a wait at the limit may be in vain
+		s.pool.returned.wake() // one more is current: a wait at the limit may be in vain
 	}
 
 	// (U2) Swap: the linearization point of an Update. Each publication of an

@@ -10,10 +10,10 @@ import (
 // publication stores it after its swap, so it can be a moment late.
 func (s *Slot) Version() uint64 { return s.version.Load() }
 
-// look returns the version of the object that is current at that moment, and
+// snapshot returns the version of the object that is current at that moment, and
 // whether the slot is closed. It takes the mutex, so it does not come between a
 // swap and the store of its version.
-func (s *Slot) look() (version uint64, closed bool) {
+func (s *Slot) snapshot() (version uint64, closed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version.Load(), s.closed
@@ -31,11 +31,11 @@ var closedChannel = func() <-chan struct{} {
 // closes.
 func (s *Slot) Changed(after uint64) <-chan struct{} {
 	s.Check("Changed")
-	if version, closed := s.look(); version > after || closed {
+	if version, closed := s.snapshot(); version > after || closed {
 		return closedChannel
 	}
 	signal := s.changed.next()
-	if version, closed := s.look(); version > after || closed {
+	if version, closed := s.snapshot(); version > after || closed {
 		return closedChannel
 	}
 	return signal.Done()
@@ -49,13 +49,13 @@ func (s *Slot) Wait(ctx context.Context, after uint64) (uint64, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, err
 	}
-	if version, _ := s.look(); version > after { // without asking, which allocates
+	if version, _ := s.snapshot(); version > after { // without asking, which allocates
 		return version, nil
 	}
 	signal := s.waited.next()
-	defer func() { s.waited.forget(signal) }()
+	defer func() { s.waited.wakeIf(signal) }()
 	for {
-		switch version, closed := s.look(); {
+		switch version, closed := s.snapshot(); {
 		case closed:
 			return 0, ErrClosed
 		case version > after:

@@ -36,7 +36,7 @@ func (w *wakeup) wake() {
 	if w.signal.Load() == nil {
 		return
 	}
-	// (W2) Wake, after the change. Of several goroutines that wake or forget, one
+	// (W2) Wake, after the change. Of several goroutines that wake, one
 	// takes the signal out and fires it. One that asks after that gets a new
 	// signal, and looks at the state after the change.
 	if signal := w.signal.Swap(nil); signal != nil { // (W2)
@@ -44,12 +44,12 @@ func (w *wakeup) wake() {
 	}
 }
 
-// forget is for a goroutine that asked for the signal and does not wait any more.
-// Unless the signal has fired, it is taken away, and others that wait for it look
-// once in vain. A signal that stayed could be fired by a writer or by a cleanup of
-// the runtime when the goroutine is long gone, which is fatal if that was in a
-// bubble of testing/synctest.
-func (w *wakeup) forget(signal *seam.Signal) {
+// wakeIf wakes all who asked for this signal, unless it has fired. A goroutine that
+// asked and does not wait any more calls it, so that it leaves no signal behind;
+// others that wait for the signal look once in vain. A writer or a cleanup of the
+// runtime could fire a signal that stayed when the goroutine is long gone, which is
+// fatal if that was in a bubble of testing/synctest.
+func (w *wakeup) wakeIf(signal *seam.Signal) {
 	if w.signal.CompareAndSwap(signal, nil) { // (W2)
 		signal.Fire()
 	}
