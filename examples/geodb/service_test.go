@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
 )
 
 // running is a service that serves.
