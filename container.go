@@ -101,7 +101,7 @@ func (c *Container[T, P]) Acquire() *T {
 // The second of two Releases for one Acquire is not always known to be wrong at
 // once. If no other reader holds the object, the excess is found when the
 // object drains, by a writer, or by a reader in Release or Acquire. With
-// Options.Report set it is reported as an [*OverRelease]; without, the finder
+// Options.Report set it is reported as an [*OverReleaseError]; without, the finder
 // panics. If another reader holds the object, the second Release takes that
 // reader's reference away, which corrupts what it reads; see
 // docs/limitations.md.
@@ -176,7 +176,7 @@ func (c *Container[T, P]) Retain(obj *T) *T {
 // If ctx ends first, Close returns a *HeldError that says what is still held;
 // the container stays closed and Close can be called again. Close is idempotent
 // and safe for concurrent use. Without Options.Report its error also matches an
-// *OverRelease if the last object had been released too often.
+// *OverReleaseError if the last object had been released too often.
 //
 // A Close inside fill, inside the body of a Versions loop, in reset or in
 // Discard waits for itself. So does one on a goroutine that holds an object of

@@ -23,7 +23,7 @@ var ErrClosed = refcount.ErrClosed
 // to run again, with the new current object.
 var ErrConflict = refcount.ErrConflict
 
-// ErrOverReleased is what an [OverRelease] matches, in errors.Is. Without
+// ErrOverReleased is what an [OverReleaseError] matches, in errors.Is. Without
 // Options.Report, Publish and Close return one.
 var ErrOverReleased = errors.New("poolswap: released more often than acquired")
 
@@ -50,45 +50,54 @@ func (e *HeldError) Error() string { return (*refcount.HeldError)(e).Error() }
 // Unwrap returns Err.
 func (e *HeldError) Unwrap() error { return e.Err }
 
-// Leak is what Options.Report receives when the garbage collector took an
+// LeakError is what Options.Report receives when the garbage collector took an
 // object that was still counted as held: a Release was forgotten, or a Close.
 // The object is lost to recycling, and Discard is never called for it. A leak
 // of the current object shows only after an Update and a collection.
-type Leak struct {
+type LeakError struct {
 	Type string // of the object
 	Held int    // references that were never released
 }
 
 // Error says what was not released.
-func (e *Leak) Error() string {
+func (e *LeakError) Error() string {
 	return fmt.Sprintf("poolswap: a %s was dropped with %d references never released (a forgotten Release or Close?)", e.Type, e.Held)
 }
 
-// HookPanic is what Options.Report receives when the reset or Discard function
-// of a pool panicked on the sweeper. The object that it was called for is
-// gone; nothing else is affected.
-type HookPanic struct {
-	Value any    // what it panicked with
+// HookPanicError is the error of a function of the program that panicked where no
+// caller could recover it. Options.Report receives one if the reset or Discard
+// function of a pool panicked on the sweeper: the object is gone, and nothing else
+// is affected. Package reload returns one if load or a Source panicked.
+type HookPanicError struct {
+	Hook  string // the function; empty in package reload, whose Error names the stage
+	Value any    // of the panic
 	Stack []byte // where, as debug.Stack prints it
 }
 
-// Error says that a hook panicked, and with what.
-func (e *HookPanic) Error() string {
-	return fmt.Sprintf("poolswap: reset or Discard panicked: %v", e.Value)
+// Error has the function, the value of the panic and the stack.
+func (e *HookPanicError) Error() string {
+	text := fmt.Sprintf("panic: %v", e.Value)
+	if e.Hook != "" {
+		text = "poolswap: " + e.Hook + ": " + text
+	}
+	if len(e.Stack) > 0 {
+		text += "\n" + string(e.Stack)
+	}
+	return text
 }
 
 // Unwrap returns the value of the panic if it is an error.
-func (e *HookPanic) Unwrap() error {
+func (e *HookPanicError) Unwrap() error {
 	err, _ := e.Value.(error)
 	return err
 }
 
-// OverRelease is what Options.Report receives when an object was released more
+// OverReleaseError is what Options.Report receives when an object was released more
 // often than it was acquired. The counts prove it when the object drains, so
 // the writer or reader that finds it is seldom the one that did it: look for a
 // Release that can run twice in the lifetime of this object. The pool gives the
 // object up, since a reader may still hold it; nothing else is affected.
-type OverRelease struct {
+type OverReleaseError struct {
 	Type       string  // of the object
 	Object     uintptr // its address, which its other generations have too
 	Generation uint64  // how often it had left the pool before
@@ -98,10 +107,10 @@ type OverRelease struct {
 
 // Error says how often the object was released too often, and what is known of
 // it.
-func (e *OverRelease) Error() string { return (*refcount.Excess)(e).Error() }
+func (e *OverReleaseError) Error() string { return (*refcount.Excess)(e).Error() }
 
 // Is reports whether target is [ErrOverReleased].
-func (e *OverRelease) Is(target error) bool { return target == ErrOverReleased }
+func (e *OverReleaseError) Is(target error) bool { return target == ErrOverReleased }
 
 // closed is the result of Close: what ended the wait, and over-releases if there
 // are some.
@@ -122,7 +131,7 @@ func public(err error) error {
 		held := HeldError(*e)
 		return &held
 	case *refcount.Excess:
-		over := OverRelease(*e)
+		over := OverReleaseError(*e)
 		return &over
 	}
 	return err

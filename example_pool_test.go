@@ -232,9 +232,9 @@ func ExampleErrLimit() {
 	// Output: a reader still holds the old list: the current one stays
 }
 
-// A forgotten Release costs one object. Report receives a Leak when the garbage
+// A forgotten Release costs one object. Report receives a LeakError when the garbage
 // collector has found it.
-func ExampleLeak() {
+func ExampleLeakError() {
 	reports := make(chan error, 1)
 	pool := poolswap.NewPoolWithOptions(
 		func() *DenyList { return new(DenyList) }, nil,
@@ -251,7 +251,7 @@ func ExampleLeak() {
 		default:
 		}
 	}
-	var leak *poolswap.Leak
+	var leak *poolswap.LeakError
 	if errors.As(err, &leak) {
 		fmt.Println(leak.Type, leak.Held)
 	}
@@ -261,18 +261,18 @@ func ExampleLeak() {
 	// 1 leak
 }
 
-func ExampleLeak_Error() {
-	fmt.Println(&poolswap.Leak{Type: "*main.DenyList", Held: 1})
+func ExampleLeakError_Error() {
+	fmt.Println(&poolswap.LeakError{Type: "*main.DenyList", Held: 1})
 	// Output: poolswap: a *main.DenyList was dropped with 1 references never released (a forgotten Release or Close?)
 }
 
 // A Release too many is found by the writer that replaces the object. With a
 // Report the writer goes on.
-func ExampleOverRelease() {
+func ExampleOverReleaseError() {
 	pool := poolswap.NewPoolWithOptions(
 		func() *DenyList { return new(DenyList) }, nil,
 		poolswap.Options[DenyList]{Report: func(err error) {
-			var over *poolswap.OverRelease
+			var over *poolswap.OverReleaseError
 			if errors.As(err, &over) {
 				fmt.Println(over.Type, "acquired", over.Acquired, "released", over.Released)
 			}
@@ -288,14 +288,14 @@ func ExampleOverRelease() {
 	// 1 object is lost
 }
 
-func ExampleOverRelease_Error() {
-	fmt.Println(&poolswap.OverRelease{Type: "*main.DenyList", Object: 0xc0000100, Generation: 4, Acquired: 7, Released: 8})
+func ExampleOverReleaseError_Error() {
+	fmt.Println(&poolswap.OverReleaseError{Type: "*main.DenyList", Object: 0xc0000100, Generation: 4, Acquired: 7, Released: 8})
 	// Output: poolswap: Release of a *main.DenyList more often than it was acquired: 1 too many (released twice, released after Update, or Release of what a Reader returned?) [object 0xc0000100, generation 4, acquired 7 times, released 8 times]
 }
 
 // If a reader was the last holder, a panic in reset ends the process, unless
 // there is a Report.
-func ExampleHookPanic() {
+func ExampleHookPanicError() {
 	reports := make(chan error)
 	pool := poolswap.NewPoolWithOptions(
 		func() *DenyList { return new(DenyList) },
@@ -306,7 +306,7 @@ func ExampleHookPanic() {
 	lists.Update(nil)
 	lists.Release(list)
 
-	var hook *poolswap.HookPanic
+	var hook *poolswap.HookPanicError
 	if err := <-reports; errors.As(err, &hook) {
 		fmt.Println(hook.Value, len(hook.Stack) > 0)
 	}
@@ -316,14 +316,14 @@ func ExampleHookPanic() {
 	// 1 object is lost
 }
 
-func ExampleHookPanic_Error() {
-	fmt.Println(&poolswap.HookPanic{Value: "cannot reset"})
-	// Output: poolswap: reset or Discard panicked: cannot reset
+func ExampleHookPanicError_Error() {
+	fmt.Println(&poolswap.HookPanicError{Hook: "reset or Discard of a *Table", Value: "cannot reset"})
+	// Output: poolswap: reset or Discard of a *Table: panic: cannot reset
 }
 
-func ExampleHookPanic_Unwrap() {
+func ExampleHookPanicError_Unwrap() {
 	errFull := errors.New("disk full")
-	var err error = &poolswap.HookPanic{Value: errFull}
+	var err error = &poolswap.HookPanicError{Value: errFull}
 	fmt.Println(errors.Is(err, errFull))
 	// Output: true
 }

@@ -223,8 +223,8 @@ func ExampleErrOverReleased() {
 	// Output: true
 }
 
-func ExampleOverRelease_Is() {
-	var over *poolswap.OverRelease
+func ExampleOverReleaseError_Is() {
+	var over *poolswap.OverReleaseError
 	err := overReleased()
 	fmt.Println(errors.As(err, &over), over.Is(poolswap.ErrOverReleased))
 	// Output: true true

@@ -187,7 +187,7 @@ func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 				})
 				if bad.panics != nil {
 					pooltest.Eventually(t, "the panic is reported", func() bool { return len(h.reports.All()) == 1 })
-					var hookPanic *poolswap.HookPanic
+					var hookPanic *poolswap.HookPanicError
 					err := h.reports.All()[0]
 					if !errors.As(err, &hookPanic) || hookPanic.Value != bad.panics || !errors.Is(err, errHook) || len(hookPanic.Stack) == 0 {
 						t.Errorf("reported %v", err)

@@ -53,8 +53,8 @@ func TestAnObjectCollectedWhileHeldIsReportedAsALeak(t *testing.T) {
 					runtime.GC()
 					return len(reports.All()) > 0
 				})
-				var leak *poolswap.Leak
-				if err := reports.All()[0]; !errors.As(err, &leak) || *leak != (poolswap.Leak{Type: "*poolswap_test.table", Held: test.held}) {
+				var leak *poolswap.LeakError
+				if err := reports.All()[0]; !errors.As(err, &leak) || *leak != (poolswap.LeakError{Type: "*poolswap_test.table", Held: test.held}) {
 					t.Errorf("reported %v", err)
 				}
 				s := pooltest.Settled(t, pool, 0)
@@ -150,7 +150,7 @@ func TestADroppedContainerIsNoLeak(t *testing.T) {
 }
 
 func TestTheErrorOfALeakNamesTheLikelyCause(t *testing.T) {
-	leak := &poolswap.Leak{Type: "*app.Table", Held: 2}
+	leak := &poolswap.LeakError{Type: "*app.Table", Held: 2}
 	const want = "poolswap: a *app.Table was dropped with 2 references never released (a forgotten Release or Close?)"
 	if leak.Error() != want {
 		t.Errorf("%s", leak)

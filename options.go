@@ -63,7 +63,7 @@ type Options[T any] struct {
 	Portable bool
 
 	// Report, if not nil, receives errors that have no caller to return to:
-	// a *Leak, a *HookPanic, an *OverRelease, or that membarrier failed. It is
+	// a *LeakError, a *HookPanicError, an *OverReleaseError, or that membarrier failed. It is
 	// called with no lock held, by a writer or a goroutine of the pool, never by
 	// a reader. It must be safe for concurrent use and must not block for long.
 	//

@@ -91,9 +91,11 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 	}
 	if report := options.Report; report != nil {
 		config.Reports = &refcount.Reports{
-			Leak:        func(held int) { report(&Leak{config.TypeName, held}) },
-			HookPanic:   func(value any, stack []byte) { report(&HookPanic{value, stack}) },
-			OverRelease: func(e refcount.Excess) { over := OverRelease(e); report(&over) },
+			Leak: func(held int) { report(&LeakError{config.TypeName, held}) },
+			HookPanic: func(value any, stack []byte) {
+				report(&HookPanicError{"reset or Discard of a " + config.TypeName, value, stack})
+			},
+			OverRelease: func(e refcount.Excess) { over := OverReleaseError(e); report(&over) },
 			FenceFailed: report,
 		}
 	}

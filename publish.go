@@ -28,7 +28,7 @@ import (
 //   - a *HeldError that matches ErrLimit, and ctx's error if ctx ended, if no
 //     object came back under Options.MaxLive; if all that may exist are current,
 //     at once, since no wait can help;
-//   - an *OverRelease with the version, if the object that was replaced had been
+//   - an *OverReleaseError with the version, if the object that was replaced had been
 //     released too often and Options.Report is nil.
 //
 // reset, Discard and Report run after the turn has passed on, but for the reset

@@ -327,7 +327,7 @@ func TestPublishReportsAnOverReleaseBesideTheVersion(t *testing.T) {
 		overRelease := func() { c.Release(c.Acquire()); c.Release(current(c)) }
 		overRelease()
 		version, err := c.Publish(t.Context(), set(2))
-		var over *poolswap.OverRelease
+		var over *poolswap.OverReleaseError
 		if version == 0 || !errors.Is(err, poolswap.ErrOverReleased) || !errors.As(err, &over) || over.Released != over.Acquired+1 {
 			t.Errorf("without a Report, Publish returned %d, %v", version, err)
 		}

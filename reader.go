@@ -14,7 +14,7 @@ import (
 // An idle Reader delays the recycling of the object that it holds, which
 // Stats.Retired shows; it delays nothing else. Park it before a long wait. A
 // Reader that is dropped without Close loses the object that it holds to
-// recycling; see [Leak].
+// recycling; see [LeakError].
 //
 // A Reader belongs to one goroutine at a time and must not be copied. It is
 // made by [Container.NewReader]; the methods of the zero Reader panic like

@@ -244,7 +244,7 @@ func newReported(report func(error)) *Service {
 func Example_excessRelease() {
 	ctx := context.Background()
 	s := newReported(func(err error) {
-		var over *poolswap.OverRelease
+		var over *poolswap.OverReleaseError
 		if errors.As(err, &over) {
 			fmt.Println(over.Type, "released", over.Released-over.Acquired, "times too often")
 		}

@@ -89,7 +89,7 @@ func (l *Log[T, P, Op]) Pool() *poolswap.Pool[T, P] { return l.pool }
 // on. Otherwise it returns the error of Copy, or what [poolswap.Container.Publish]
 // returns: ErrConflict if someone else's publication came between, after which
 // Publish can be called again; ErrClosed; ctx's error; a *HeldError; or an
-// *OverRelease beside the version. Close ends the wait for an object at once, and
+// *OverReleaseError beside the version. Close ends the wait for an object at once, and
 // the wait for the turn when the one who has it ends.
 //
 // An operation that fails costs a Copy, as the object that it left half changed

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"time"
+
+	"github.com/poolswap/poolswap"
 )
 
 // attempt is one try to load what the source has.
@@ -229,7 +231,7 @@ func withRefusal(err, refusal error) error {
 // closeBody closes the Body, which was read: an error of Close is of no use then.
 // A panic is a bug of the Source.
 func (a *attempt) closeBody() {
-	var panicked *PanicError
+	var panicked *poolswap.HookPanicError
 	if err := recovered(a.bodies.end); errors.As(err, &panicked) {
 		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: Close of the Body", slog.String("source", a.name), slog.Any("error", err))
 	}

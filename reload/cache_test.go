@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
@@ -405,7 +406,7 @@ func TestACacheOfABodyThatPanicsLeavesNoFile(t *testing.T) {
 			io.Closer
 		}{panicReader{}, closing(func() error { closed++; return nil })}}, nil
 	}), dir, reload.Options{})
-	if failure := failsWith(t, r, reload.Fetching); !errors.As(failure, new(*reload.PanicError)) {
+	if failure := failsWith(t, r, reload.Fetching); !errors.As(failure, new(*poolswap.HookPanicError)) {
 		t.Error(failure)
 	}
 	cacheHas(t, dir, nil)

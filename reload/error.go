@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"runtime/debug"
 	"time"
+
+	"github.com/poolswap/poolswap"
 )
 
-// Error is why an attempt failed. What was current stays current.
+// Error is why an attempt failed. What was current stays current. If load, the
+// Source or its Content panicked, Err is a *poolswap.HookPanicError.
 type Error struct {
 	Source   string // its name
 	Revision string // of the content, or "" if none was fetched
@@ -62,26 +65,11 @@ type temporary struct{ error }
 
 func (t *temporary) Unwrap() error { return t.error }
 
-// PanicError is the error of an attempt in which load, the Source or its Content
-// panicked.
-type PanicError struct {
-	Value any
-	Stack []byte
-}
-
-func (p *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", p.Value, p.Stack) }
-
-// Unwrap returns the value if it is an error.
-func (p *PanicError) Unwrap() error {
-	err, _ := p.Value.(error)
-	return err
-}
-
 // recovered calls f, and returns its panic as an error.
 func recovered(f func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
-			err = &PanicError{value, debug.Stack()}
+			err = &poolswap.HookPanicError{Value: value, Stack: debug.Stack()}
 		}
 	}()
 	return f()

@@ -17,6 +17,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
@@ -160,7 +161,7 @@ func TestAPanicOfLoadIsAnErrorWithItsStack(t *testing.T) {
 	t.Parallel()
 	r, c, fake := faked(reload.Options{})
 	push(fake, "panic")
-	var panicked *reload.PanicError
+	var panicked *poolswap.HookPanicError
 	if err := r.Reload(t.Context()); !errors.As(err, &panicked) || panicked.Value != "no such column" || !strings.Contains(string(panicked.Stack), "reload_test.load") {
 		t.Fatalf("the error is %v", err)
 	}
@@ -212,7 +213,7 @@ func TestAPanicOfASourceIsAnErrorOfItsStage(t *testing.T) {
 			c, _ := newTexts()
 			r := reload.New(c, panicky(test.breaks), load, reload.Options{Logger: quiet})
 			failure := failsWith(t, r, test.stage)
-			var panicked *reload.PanicError
+			var panicked *poolswap.HookPanicError
 			if !errors.As(failure, &panicked) || panicked.Value != "nil map" || !strings.Contains(string(panicked.Stack), "error_test.go") || failure.Refused {
 				t.Errorf("the error is %v", failure)
 			}
@@ -232,7 +233,7 @@ func TestAPanicOfABodyBehindWhatLoadReadIsAnErrorOfReading(t *testing.T) {
 		return nil
 	}, reload.Options{Logger: quiet})
 	failure := failsWith(t, r, reload.Reading)
-	var panicked *reload.PanicError
+	var panicked *poolswap.HookPanicError
 	if !errors.As(failure, &panicked) || failure.Refused {
 		t.Errorf("the error is %v", failure)
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"syscall"
 
+	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
@@ -131,22 +132,15 @@ func panicked() error {
 	}, reload.Options{}).Reload(context.Background())
 }
 
-func ExamplePanicError() {
-	var failure *reload.PanicError
-	if errors.As(panicked(), &failure) {
+// A panic of load is an error of the attempt, and the service goes on.
+func Example_panic() {
+	err := panicked()
+	var failure *poolswap.HookPanicError
+	if errors.As(err, &failure) {
 		fmt.Println(failure.Value, len(failure.Stack) > 0)
 	}
-	// Output: invalid argument true
-}
-
-func ExamplePanicError_Error() {
-	fmt.Println(&reload.PanicError{Value: "index out of range [3]", Stack: []byte("goroutine 7 …")})
+	fmt.Println(errors.Is(err, fs.ErrInvalid))
 	// Output:
-	// panic: index out of range [3]
-	// goroutine 7 …
-}
-
-func ExamplePanicError_Unwrap() {
-	fmt.Println(errors.Is(panicked(), fs.ErrInvalid))
-	// Output: true
+	// invalid argument true
+	// true
 }

@@ -297,7 +297,7 @@ func TestASourceWithoutContentIsToldSoByWhatIsAroundIt(t *testing.T) {
 			"a check's sum": reload.WithSHA256(sums, none),
 		} {
 			r := reload.New(poolswap.NewEmptyContainer(poolswap.NewPool(func() *text { return new(text) }, nil)), source, load, reload.Options{Logger: quiet})
-			if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), what) || errors.As(failure, new(*reload.PanicError)) {
+			if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), what) || errors.As(failure, new(*poolswap.HookPanicError)) {
 				t.Error(fmt.Sprint(name, ": ", failure.Error())[:100])
 			}
 		}

@@ -175,7 +175,7 @@ func textOf(err error) string {
 	if err == nil {
 		return ""
 	}
-	var panicked *reload.PanicError
+	var panicked *poolswap.HookPanicError
 	if errors.As(err, &panicked) {
 		return strings.Replace(err.Error(), "\n"+string(panicked.Stack), "", 1)
 	}

@@ -196,7 +196,7 @@ func (f *faulty) take() (*record, error) {
 }
 
 func (f *faulty) report(err error) {
-	var hook *poolswap.HookPanic
+	var hook *poolswap.HookPanicError
 	if !errors.As(err, &hook) || !errors.Is(err, errFate) {
 		f.fail(fmt.Errorf("reported: %w", err))
 	}

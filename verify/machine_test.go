@@ -168,7 +168,7 @@ func (m *machine) report(err error) {
 func describeReport(err error) string {
 	text := err.Error()
 	switch e := err.(type) {
-	case *poolswap.HookPanic:
+	case *poolswap.HookPanicError:
 		where := "elsewhere"
 		if bytes.Contains(e.Stack, []byte("(*machine).reset")) {
 			where = "in reset"
@@ -176,11 +176,11 @@ func describeReport(err error) string {
 		if cause, _ := e.Value.(error); errors.Is(e.Unwrap(), cause) && strings.Contains(text, fmt.Sprint(e.Value)) {
 			return fmt.Sprintf("a hook panicked %s with %v", where, e.Value)
 		}
-	case *poolswap.Leak:
+	case *poolswap.LeakError:
 		if strings.Contains(text, e.Type) && strings.Contains(text, strconv.Itoa(e.Held)) {
 			return fmt.Sprintf("a %s leaked, held %d times", e.Type, e.Held)
 		}
-	case *poolswap.OverRelease:
+	case *poolswap.OverReleaseError:
 		if strings.Contains(text, e.Type) && strings.Contains(text, fmt.Sprintf("%d too many", e.Released-e.Acquired)) {
 			return fmt.Sprintf("a %s was acquired %d times and released %d times", e.Type, e.Acquired, e.Released)
 		}

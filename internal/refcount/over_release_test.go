@@ -16,7 +16,7 @@ var overReleases = []struct {
 	name     string
 	prepare  func(c *poolswap.Container[table, *table]) (obj *table, call func())
 	byReader bool
-	want     poolswap.OverRelease // without Type and Object
+	want     poolswap.OverReleaseError // without Type and Object
 }{
 	{
 		name: "an Update that drains the object",
@@ -26,7 +26,7 @@ var overReleases = []struct {
 			c.Release(obj)
 			return obj, func() { c.Update(c.GetNew()) }
 		},
-		want: poolswap.OverRelease{Generation: 1, Acquired: 1, Released: 2},
+		want: poolswap.OverReleaseError{Generation: 1, Acquired: 1, Released: 2},
 	},
 	{
 		name:     "the last reader's Release",
@@ -37,7 +37,7 @@ var overReleases = []struct {
 			objectOf(obj).CountRelease()
 			return obj, func() { c.Release(obj) }
 		},
-		want: poolswap.OverRelease{Generation: 1, Acquired: 1, Released: 2},
+		want: poolswap.OverReleaseError{Generation: 1, Acquired: 1, Released: 2},
 	},
 	{
 		name:     "an Acquire that an Update overtakes",
@@ -49,7 +49,7 @@ var overReleases = []struct {
 			objectOf(obj).CountRelease()
 			return obj, objectOf(obj).ValidationFailed // what its Acquire calls after the undo
 		},
-		want: poolswap.OverRelease{Generation: 1, Acquired: 1, Released: 2},
+		want: poolswap.OverReleaseError{Generation: 1, Acquired: 1, Released: 2},
 	},
 	{
 		name:     "Park of the last Reader",
@@ -61,7 +61,7 @@ var overReleases = []struct {
 			objectOf(obj).CountRelease()
 			return obj, r.Park
 		},
-		want: poolswap.OverRelease{Generation: 1, Acquired: 1, Released: 2},
+		want: poolswap.OverReleaseError{Generation: 1, Acquired: 1, Released: 2},
 	},
 }
 
@@ -89,7 +89,7 @@ func TestAnOverReleaseIsReported(t *testing.T) {
 					t.Fatalf("the caller panicked: %v", panicked)
 				}
 				pooltest.Eventually(t, "the over-release is reported", func() bool { return len(reports.All()) > 0 })
-				var over *poolswap.OverRelease
+				var over *poolswap.OverReleaseError
 				if !errors.As(reports.All()[0], &over) {
 					t.Fatalf("reported %v", reports.All())
 				}
