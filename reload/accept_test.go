@@ -15,34 +15,31 @@ import (
 
 func TestContentThatLoadRefusesIsNotFetchedAgain(t *testing.T) {
 	t.Parallel()
-	r, c, fake := faked(reload.Options{})
+	var events []reload.Event
+	r, c, fake := faked(reload.Options{Observe: func(e reload.Event) { events = append(events, e) }})
 	push(fake, "good")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	succeeds(t, r, c, "good")
 	push(fake, "bad")
-	var failure *reload.Error
-	if err := r.Reload(t.Context()); !errors.As(err, &failure) || !errors.Is(err, errBad) || !failure.Refused || failure.Stage != reload.Loading {
-		t.Fatalf("the error is %+v", err)
+	for range 3 { // not modified after the first
+		if failure := failsWith(t, r, reload.Loading); !errors.Is(failure, errBad) || !failure.Refused {
+			t.Errorf("the error is %v", failure)
+		}
+		is(t, c, "good")
 	}
-	is(t, c, "good")
-	for range 3 { // the fake says that it was not modified
-		if err := r.Reload(t.Context()); !errors.Is(err, errBad) {
-			t.Fatalf("the error is %v, want that of the refusal", err)
+	for i, want := range []reload.Outcome{reload.Loaded, reload.Failed, reload.StillRefused, reload.StillRefused} {
+		if e := events[i]; e.Outcome != want || errors.Is(e.Err, errBad) != (i > 0) {
+			t.Errorf("event %d is %+v, want it %s", i, e, want)
 		}
 	}
 	if fake.Open() != 0 {
 		t.Error("a body is open")
 	}
 	s := r.Status()
-	if s.Refused != "2" || s.Revision != "1" || s.Failures != 1 || !errors.Is(s.Err, errBad) {
+	if s.Refused != "2" || s.Revision != "1" || s.State() != "refused" || s.Failures != 1 || s.TotalFailures != 1 || !errors.Is(s.Err, errBad) {
 		t.Errorf("the status is %+v", s)
 	}
 	push(fake, "good again")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	is(t, c, "good again")
+	succeeds(t, r, c, "good again")
 	if s := r.Status(); s.Refused != "" || s.Failures != 0 {
 		t.Errorf("the status is %+v", s)
 	}
@@ -55,26 +52,6 @@ func TestWhatFailsAfterARefusalIsNotRefused(t *testing.T) {
 	fake.Truncate(3, nil)
 	failsWith(t, r, reload.Reading)
 	if s := r.Status(); s.Refused != "" || s.State() != "stale" || s.Failures != 2 {
-		t.Errorf("the status is %+v", s)
-	}
-}
-
-func TestEachAttemptTellsThatWhatIsNewestIsRefused(t *testing.T) {
-	t.Parallel()
-	var events []reload.Event
-	r, c, fake := faked(reload.Options{Observe: func(e reload.Event) { events = append(events, e) }})
-	push(fake, "good")
-	succeeds(t, r, c, "good")
-	push(fake, "bad")
-	for range 3 {
-		failsWith(t, r, reload.Loading)
-	}
-	for i, want := range []reload.Outcome{reload.Loaded, reload.Failed, reload.StillRefused, reload.StillRefused} {
-		if e := events[i]; e.Outcome != want || errors.Is(e.Err, errBad) != (i > 0) {
-			t.Errorf("event %d is %+v, want it %s", i, e, want)
-		}
-	}
-	if s := r.Status(); s.State() != "refused" || s.Failures != 1 || s.TotalFailures != 1 {
 		t.Errorf("the status is %+v", s)
 	}
 }

@@ -27,21 +27,19 @@ func TestAnIdlePollOfAFileAllocatesNothing(t *testing.T) { //nolint:paralleltest
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("os.Stat allocates")
 	}
-	r, c, name := fromFile(t)
-	write(t, name, "content")
-	ctx := t.Context()
-	poll := func() {
-		if err := r.Reload(ctx); err != nil {
-			t.Fatal(err)
+	names, joined := joinFiles(t, "users", "roles")
+	for want, source := range map[string]reload.Source{"users": reload.File(names[0]), "usersroles": joined} {
+		r, c := joinReloader(source, load)
+		ctx := t.Context()
+		succeeds(t, r, c, want)
+		allocs := testing.AllocsPerRun(1000, func() {
+			if err := r.Reload(ctx); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if s := r.Status(); allocs != 0 || s.Attempts < 1000 || s.Swaps != 1 {
+			t.Errorf("%s: %v allocations, the status is %+v", want, allocs, s)
 		}
-	}
-	poll()
-	is(t, c, "content")
-	if allocs := testing.AllocsPerRun(1000, poll); allocs != 0 {
-		t.Errorf("%v allocations", allocs)
-	}
-	if s := r.Status(); s.Attempts < 1000 || s.Swaps != 1 {
-		t.Errorf("the status is %+v", s)
 	}
 }
 
@@ -116,27 +114,4 @@ func writeSummed(t *testing.T, name string, content []byte) {
 		t.Fatal(err)
 	}
 	write(t, name+".sha256", fmt.Sprintf("%x", sha256.Sum256(content)))
-}
-
-func TestAnIdlePollOfJoinedFilesAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
-	skipUnlessAllocationsCount(t)
-	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
-		t.Skip("os.Stat allocates")
-	}
-	_, source := joinFiles(t, "users", "roles")
-	r, c := joinReloader(source, load)
-	ctx := t.Context()
-	poll := func() {
-		if err := r.Reload(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
-	poll()
-	is(t, c, "usersroles")
-	if allocs := testing.AllocsPerRun(1000, poll); allocs != 0 {
-		t.Errorf("%v allocations", allocs)
-	}
-	if s := r.Status(); s.Attempts < 1000 || s.Swaps != 1 {
-		t.Errorf("the status is %+v", s)
-	}
 }

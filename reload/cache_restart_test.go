@@ -3,7 +3,6 @@ package reload_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -187,44 +186,6 @@ func TestADamagedCacheIsNotUsedAndDoesNoHarm(t *testing.T) {
 	}
 }
 
-// What is kept is loaded by the attempt after one that failed for a reason that
-// says nothing about it.
-func TestKeptContentIsLoadedAfterATemporaryFailure(t *testing.T) {
-	t.Parallel()
-	dir, fake, _, _ := cacheKept(t, "good")
-	fake.Fail(errors.New("down"))
-	c, _ := newTexts()
-	short := true
-	r := reload.New(c, reload.Cache(fake, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
-		if short {
-			return reload.Temporary(errors.New("out of memory"))
-		}
-		return load(ctx, next, current, content)
-	}, reload.Options{Logger: quiet})
-	failsWith(t, r, reload.Fetching)
-	is(t, c, "")
-	short = false
-	succeeds(t, r, c, "good")
-}
-
-func TestKeptContentThatIsRefusedIsLoadedOnce(t *testing.T) {
-	t.Parallel()
-	dir, fake, _, _ := cacheKept(t, "good")
-	fake.Fail(errors.New("down"))
-	c, _ := newTexts()
-	loads := 0
-	r := reload.New(c, reload.Cache(fake, dir), func(context.Context, *text, *text, *reload.Content) error {
-		loads++
-		return errBad
-	}, reload.Options{Logger: quiet})
-	for range 5 {
-		failsWith(t, r, reload.Fetching)
-	}
-	if loads != 1 {
-		t.Errorf("%d loads in five attempts", loads)
-	}
-}
-
 // A process does not load what it has kept itself.
 func TestACacheThatWasEmptyGivesNothingToItsProcess(t *testing.T) {
 	t.Parallel()
@@ -264,33 +225,38 @@ func TestKeptContentDoesNotReplaceWhatIsNewer(t *testing.T) {
 	}
 }
 
-// What is kept has no revision if its source gives none.
-func TestKeptContentWithoutARevisionIsLoadedAfterATemporaryFailure(t *testing.T) {
+// An attempt that fails for its content drops the kept content. Another failure says
+// nothing about it.
+func TestKeptContentIsLoadedAfterATemporaryFailure(t *testing.T) {
 	t.Parallel()
-	dir, fail := t.TempDir(), false
-	source := sourceFunc(func(context.Context, string) (*reload.Content, error) {
-		if fail {
-			return nil, errDown
-		}
-		return &reload.Content{Size: -1, Body: io.NopCloser(strings.NewReader("good"))}, nil
-	})
-	cacheRestarts(t, source, dir, "good")
-	fail = true
-	for name, want := range map[string]struct {
-		err   error
-		loads int
-	}{"temporary": {reload.Temporary(errBad), 3}, "bad": {errBad, 1}} {
-		c, _ := newTexts()
-		loads := 0
-		r := reload.New(c, reload.Cache(source, dir), func(context.Context, *text, *text, *reload.Content) error {
-			loads++
-			return want.err
-		}, reload.Options{Logger: quiet})
-		for range 3 {
-			failsWith(t, r, reload.Fetching)
-		}
-		if loads != want.loads {
-			t.Errorf("%s: %d loads in three attempts, want %d", name, loads, want.loads)
+	for _, revision := range []string{"1", ""} {
+		for name, want := range map[string]struct {
+			err   error
+			loads int
+		}{"temporary": {reload.Temporary(errBad), 3}, "bad": {errBad, 1}} {
+			dir, down, loads, fails := t.TempDir(), false, 0, want.err
+			source := named{sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
+				if down {
+					return nil, errDown
+				}
+				return given(revision, -1, "good").Fetch(ctx, have)
+			}), "given"}
+			cacheRestarts(t, source, dir, "good")
+			down = true
+			c, _ := newTexts()
+			r := reload.New(c, reload.Cache(source, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
+				loads++
+				return errors.Join(fails, load(ctx, next, current, content))
+			}, reload.Options{Logger: quiet})
+			for range 3 {
+				failsWith(t, r, reload.Fetching)
+			}
+			if loads != want.loads {
+				t.Errorf("revision %q, %s: %d loads in three attempts, want %d", revision, name, loads, want.loads)
+			}
+			if fails = nil; name == "temporary" {
+				succeeds(t, r, c, "good")
+			}
 		}
 	}
 }
@@ -299,8 +265,8 @@ func TestKeptContentWithoutARevisionIsLoadedAfterATemporaryFailure(t *testing.T)
 // has nothing to offer in its place.
 func TestBadContentAfterAKeptStartIsTransferredOnce(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	fake := keptThenBad(t, dir) // revision 2 is bad
+	dir, fake, _, _ := cacheKept(t, "good")
+	push(fake, "bad")
 	fetched := 0
 	source := sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
 		content, err := fake.Fetch(ctx, have)
@@ -310,7 +276,7 @@ func TestBadContentAfterAKeptStartIsTransferredOnce(t *testing.T) {
 		return content, err
 	})
 	c, _ := newTexts()
-	r := reload.New(c, reload.Cache(asFake{source}, dir), load, reload.Options{Logger: quiet})
+	r := reload.New(c, reload.Cache(named{source, "fake"}, dir), load, reload.Options{Logger: quiet})
 	fake.Fail(errors.New("down"))
 	succeeds(t, r, c, "good")
 	push(fake, "bad again")
@@ -325,8 +291,8 @@ func TestBadContentAfterAKeptStartIsTransferredOnce(t *testing.T) {
 
 func TestKeptContentThatIsRefusedAndStillTheNewestIsLoadedOnce(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	fake := keptThenBad(t, dir)
+	dir, fake, _, _ := cacheKept(t, "good")
+	push(fake, "bad")
 	c, _ := newTexts()
 	loads := 0
 	r := reload.New(c, reload.Cache(fake, dir), func(context.Context, *text, *text, *reload.Content) error {

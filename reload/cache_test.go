@@ -95,9 +95,11 @@ func TestOldContentsAreDeleted(t *testing.T) {
 	write(t, filepath.Join(dir, "1.part"), "of a process that died")
 	write(t, filepath.Join(dir, "2.part"), "of a process that may live")
 	write(t, filepath.Join(dir, strings.Repeat("0", 64)+".content"), "of a process that died")
-	long := time.Now().Add(-48 * time.Hour)
-	if err := os.Chtimes(filepath.Join(dir, "1.part"), long, long); err != nil {
-		t.Fatal(err)
+	for name, age := range map[string]time.Duration{"1.part": 25 * time.Hour, "2.part": 23 * time.Hour} {
+		written := time.Now().Add(-age)
+		if err := os.Chtimes(filepath.Join(dir, name), written, written); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r, c := start(fake, dir, reload.Options{})
 	want := []string{"2.part", "content", "foreign", "kept.json"}
@@ -192,6 +194,9 @@ func TestTheFileOfACacheOutlivesItsName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if _, err := content.File.WriteAt([]byte("!"), 0); err == nil {
+			t.Error("load can write to the file")
+		}
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)
 		}
@@ -279,17 +284,12 @@ func TestContentTooLargeForTheCacheIsRefused(t *testing.T) {
 
 func TestACacheKeepsWhenItsContentWasMade(t *testing.T) {
 	t.Parallel()
-	dir, made := t.TempDir(), time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC)
-	fake := keptThenBad(t, t.TempDir())
+	dir, made, fake := t.TempDir(), time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), new(reloadtest.Fake)
 	push(fake, "good")
 	source := &dated{Source: fake, modified: made}
-	for _, err := range []error{nil, errors.New("down")} { // the origin, and a restart without it
-		if err != nil {
-			fake.Fail(err)
-		}
-		c, _ := newTexts()
-		r := reload.New(c, reload.Cache(source, dir), load, reload.Options{Logger: quiet})
-		succeeds(t, r, c, "good")
+	for _, err := range []error{nil, errDown} { // the origin, and a restart without it
+		fake.Fail(err)
+		r, _ := cacheRestarts(t, source, dir, "good")
 		if s := r.Status(); !s.Modified.Equal(made) || (s.Stale != nil) != (err != nil) {
 			t.Errorf("the content was made at %v and is stale: %v", s.Modified, s.Stale)
 		}
@@ -298,11 +298,10 @@ func TestACacheKeepsWhenItsContentWasMade(t *testing.T) {
 
 func TestContentThatCannotBeKeptIsPublishedForItsSource(t *testing.T) {
 	t.Parallel()
-	fake := keptThenBad(t, t.TempDir())
+	dir, fake := t.TempDir(), new(reloadtest.Fake)
 	push(fake, "good")
 	source := &dated{Source: fake}
 	c, _ := newTexts()
-	dir := t.TempDir()
 	r := reload.New(c, reload.Cache(source, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
 		err := load(ctx, next, current, content)
 		return errors.Join(err, os.RemoveAll(dir)) // it cannot be kept
@@ -313,87 +312,17 @@ func TestContentThatCannotBeKeptIsPublishedForItsSource(t *testing.T) {
 	}
 }
 
-// What an earlier process left half written goes after a day: another one may be
-// writing what is younger.
-func TestHalfWrittenFilesAreDeletedAfterADay(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	for name, age := range map[string]time.Duration{"young.part": 23 * time.Hour, "old.part": 25 * time.Hour} {
-		file := filepath.Join(dir, name)
-		written := time.Now().Add(-age)
-		if err := errors.Join(os.WriteFile(file, []byte("half"), 0o600), os.Chtimes(file, written, written)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	keptThenBad(t, dir)
-	parts, err := filepath.Glob(filepath.Join(dir, "*.part"))
-	if err != nil || len(parts) != 1 || filepath.Base(parts[0]) != "young.part" {
-		t.Errorf("the cache has %v (%v), want young.part", parts, err)
-	}
-}
-
 // A body of unknown length is cut where the Reloader that takes the most would
 // refuse it, not where another one would.
 func TestReloadersThatShareACacheMayHaveDifferentBounds(t *testing.T) {
 	t.Parallel()
-	fake := keptThenBad(t, t.TempDir())
-	push(fake, "good and long")
-	cache := reload.Cache(asFake{sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
-		content, err := fake.Fetch(ctx, have)
-		if err == nil {
-			content.Size = -1
-		}
-		return content, err
-	})}, t.TempDir())
+	cache := reload.Cache(given("1", -1, "good and long"), t.TempDir())
 	large, _ := newTexts()
 	small, _ := newTexts()
 	takesAll := reload.New(large, cache, load, reload.Options{MaxBytes: 100, Logger: quiet})
 	takesLittle := reload.New(small, cache, load, reload.Options{MaxBytes: 5, Logger: quiet})
 	succeeds(t, takesAll, large, "good and long")
 	failsWith(t, takesLittle, reload.Reading)
-}
-
-// asFake has the name that a Fake has.
-type asFake struct{ reload.Source }
-
-func (asFake) String() string { return "fake" }
-
-// The source of a cache is told of its content even if that cannot be kept.
-func TestACacheTellsItsSourceOfAPublication(t *testing.T) {
-	t.Parallel()
-	fake, dir := new(reloadtest.Fake), t.TempDir()
-	push(fake, "good")
-	published := 0
-	source := sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
-		content, err := fake.Fetch(ctx, have)
-		if err == nil {
-			content.Published = func() error { published++; return nil }
-		}
-		return content, err
-	})
-	c, _ := newTexts()
-	r := reload.New(c, reload.Cache(source, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
-		return errors.Join(load(ctx, next, current, content), os.RemoveAll(dir))
-	}, reload.Options{Logger: quiet})
-	succeeds(t, r, c, "good")
-	if published != 1 {
-		t.Errorf("Published was called %d times", published)
-	}
-}
-
-// What a Cache has written is whole: it opens it for reading, under its name.
-func TestTheFileOfACacheIsReadOnly(t *testing.T) {
-	t.Parallel()
-	fake := new(reloadtest.Fake)
-	push(fake, "good")
-	c, _ := newTexts()
-	r := reload.New(c, reload.Cache(fake, t.TempDir()), func(ctx context.Context, next, current *text, content *reload.Content) error {
-		if _, err := content.File.WriteAt([]byte("!"), 0); err == nil {
-			t.Error("load can write to it")
-		}
-		return load(ctx, next, current, content)
-	}, reload.Options{Logger: quiet})
-	succeeds(t, r, c, "good")
 }
 
 // A Body that panics leaves no half of it behind, on disk or open.

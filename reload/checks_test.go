@@ -143,40 +143,6 @@ func TestASignatureMayBeRawOrInBase64(t *testing.T) {
 	}
 }
 
-func TestATransferThatWentWrongOnceIsRepeated(t *testing.T) {
-	t.Parallel()
-	wrong, fetches := true, 0
-	r, c, content, sums := checkedReloader(func(source, side reload.Source) reload.Source {
-		return reload.WithSHA256(sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
-			fetched, err := source.Fetch(ctx, have)
-			if fetches++; err == nil && wrong {
-				body := fetched.Body
-				fetched.Body = struct {
-					reading
-					closing
-				}{func(p []byte) (int, error) {
-					n, err := body.Read(p)
-					if n > 0 {
-						p[0] ^= 1
-					}
-					return n, err
-				}, body.Close}
-			}
-			return fetched, err
-		}), side)
-	})
-	push(content, "content")
-	push(sums, "%x", sumOf("content"))
-	if failure := failsWith(t, r, reload.Verifying); failure.Refused {
-		t.Errorf("one wrong transfer is refused for good: %v", failure)
-	}
-	wrong = false
-	succeeds(t, r, c, "content")
-	if fetches != 2 {
-		t.Errorf("%d transfers", fetches)
-	}
-}
-
 func TestASideThatWasTransferredWronglyIsFetchedAgain(t *testing.T) {
 	t.Parallel()
 	whole := fmt.Sprintf("%x", sumOf("content"))

@@ -157,21 +157,6 @@ func TestNewPanicsForWhatCannotWork(t *testing.T) {
 	pooltest.WantPanic(t, "reload: Run with a nil Context", func() { r.Run(none) })
 }
 
-func TestAPanicOfLoadIsAnErrorWithItsStack(t *testing.T) {
-	t.Parallel()
-	r, c, fake := faked(reload.Options{})
-	push(fake, "panic")
-	var panicked *poolswap.HookPanicError
-	if err := r.Reload(t.Context()); !errors.As(err, &panicked) || panicked.Value != "no such column" || !strings.Contains(string(panicked.Stack), "reload_test.load") {
-		t.Fatalf("the error is %v", err)
-	}
-	push(fake, "good")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	is(t, c, "good")
-}
-
 // panicReader panics at each Read.
 type panicReader struct{}
 
@@ -197,10 +182,12 @@ func TestAPanicOfASourceIsAnErrorOfItsStage(t *testing.T) {
 		breaks func() *reload.Content
 		stage  reload.Stage
 	}{
-		"Fetch":            {func() *reload.Content { panic("nil map") }, reload.Fetching},
-		"Read within load": {func() *reload.Content { return body(panicReader{}) }, reload.Reading},
-		"Read within load (2)": {func() *reload.Content {
+		"Fetch": {func() *reload.Content { panic("nil map") }, reload.Fetching},
+		"Read within load": {func() *reload.Content {
 			return body(io.MultiReader(iotest.OneByteReader(strings.NewReader("abc")), panicReader{}))
+		}, reload.Reading},
+		"Read behind load": {func() *reload.Content {
+			return body(io.MultiReader(strings.NewReader("unread"), panicReader{}))
 		}, reload.Reading},
 		"Verify": {func() *reload.Content {
 			content := body(strings.NewReader("abc"))
@@ -211,7 +198,12 @@ func TestAPanicOfASourceIsAnErrorOfItsStage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, _ := newTexts()
-			r := reload.New(c, panicky(test.breaks), load, reload.Options{Logger: quiet})
+			r := reload.New(c, panicky(test.breaks), func(ctx context.Context, next, current *text, content *reload.Content) error {
+				if name == "Read behind load" { // load need not read to the end
+					content.Body = io.NopCloser(io.LimitReader(content.Body, 4))
+				}
+				return load(ctx, next, current, content)
+			}, reload.Options{Logger: quiet})
 			failure := failsWith(t, r, test.stage)
 			var panicked *poolswap.HookPanicError
 			if !errors.As(failure, &panicked) || panicked.Value != "nil map" || !strings.Contains(string(panicked.Stack), "error_test.go") || failure.Refused {
@@ -220,25 +212,6 @@ func TestAPanicOfASourceIsAnErrorOfItsStage(t *testing.T) {
 			succeeds(t, r, c, "good")
 		})
 	}
-}
-
-// load need not read to the end: what it leaves is read after it.
-func TestAPanicOfABodyBehindWhatLoadReadIsAnErrorOfReading(t *testing.T) {
-	t.Parallel()
-	c, _ := newTexts()
-	r := reload.New(c, panicky(func() *reload.Content {
-		return &reload.Content{Revision: "bad", Size: -1, Body: io.NopCloser(panicReader{})}
-	}), func(_ context.Context, next, _ *text, _ *reload.Content) error {
-		next.value = append(next.value[:0], "unread"...)
-		return nil
-	}, reload.Options{Logger: quiet})
-	failure := failsWith(t, r, reload.Reading)
-	var panicked *poolswap.HookPanicError
-	if !errors.As(failure, &panicked) || failure.Refused {
-		t.Errorf("the error is %v", failure)
-	}
-	is(t, c, "")
-	succeeds(t, r, c, "unread")
 }
 
 func TestAPanicOfPublishedIsLogged(t *testing.T) {
@@ -299,17 +272,6 @@ func TestAPanicOfCloseIsLogged(t *testing.T) {
 	succeeds(t, r, c, "first")
 	if all := lines.all(); len(all) != 1 || !strings.Contains(all[0], "Close of the Body") || !strings.Contains(all[0], "panic: nil map") {
 		t.Errorf("the log is %q", all)
-	}
-	succeeds(t, r, c, "good")
-}
-
-func TestContentWithoutABodyIsAnError(t *testing.T) {
-	t.Parallel()
-	c, _ := newTexts()
-	r := reload.New(c, panicky(func() *reload.Content { return &reload.Content{Revision: "bad", Size: -1} }), load, reload.Options{Logger: quiet})
-	failure := failsWith(t, r, reload.Fetching)
-	if got := failure.Err.Error(); got != "the Source returned content without a Body" || failure.Refused {
-		t.Errorf("the error is %v", failure)
 	}
 	succeeds(t, r, c, "good")
 }

@@ -218,24 +218,6 @@ func TestHTTPPanicsForWhatCannotWork(t *testing.T) {
 	}
 }
 
-func TestPrepareCannotMakeARequestConditional(t *testing.T) {
-	t.Parallel()
-	requests := make(chan http.Header, 1)
-	s := site(t, func(w http.ResponseWriter, r *http.Request) {
-		requests <- r.Header
-		io.WriteString(w, "content")
-	})
-	r, c := fromHTTP(s.URL, reload.HTTPOptions{Prepare: func(request *http.Request) error {
-		request.Header.Set("If-None-Match", `"mine"`)
-		request.Header.Set("If-Modified-Since", "Tue, 14 Nov 2023 22:13:20 GMT")
-		return nil
-	}}, reload.Options{})
-	succeeds(t, r, c, "content")
-	if header := <-requests; header.Get("If-None-Match") != "" || header.Get("If-Modified-Since") != "" {
-		t.Errorf("the request has %v", header)
-	}
-}
-
 func TestClientAndPrepareAreUsed(t *testing.T) {
 	t.Parallel()
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {

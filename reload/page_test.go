@@ -2,12 +2,12 @@ package reload_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -59,7 +59,7 @@ func pageTried(r *reload.Reloader, fake *reloadtest.Fake, text string) {
 	r.Reload(context.Background())
 }
 
-// pageTriedInVain makes an attempt while the source is down.
+// pageFailed makes an attempt while the source is down.
 func pageFailed(r *reload.Reloader, fake *reloadtest.Fake) {
 	fake.Fail(errRefused)
 	r.Reload(context.Background())
@@ -106,6 +106,12 @@ func TestThePageSaysInWhichStateTheContentIs(t *testing.T) {
 			pageTried(r, fake, "two")
 			pageTried(r, fake, "three")
 		}, "stale: There is newer content, but readers hold every object. Version 2 stays."},
+		{"another writer is faster", func(r *reload.Reloader, fake *reloadtest.Fake, c *texts) {
+			pageTried(r, fake, "conflict")
+		}, "failing: The newest content could not be loaded. Nothing is loaded."},
+		{"new content does not pass its check", func(r *reload.Reloader, fake *reloadtest.Fake, _ *texts) {
+			pageTried(r, fake, "unverified")
+		}, "failing: The newest content did not pass its check. Nothing is loaded."},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -119,38 +125,36 @@ func TestThePageSaysInWhichStateTheContentIs(t *testing.T) {
 	}
 }
 
-// limited returns a Reloader whose pool has two objects at the most.
+// limited returns a Reloader whose pool has two objects at the most. Verify refuses
+// "unverified", and another writer is faster than "conflict".
 func limited() (*reload.Reloader, *reloadtest.Fake, *texts) {
 	pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 2})
 	c, fake := poolswap.NewEmptyContainer(pool), new(reloadtest.Fake)
-	return reload.New(c, fake, load, reload.Options{Logger: quiet, Stats: pool.Stats}), fake, c
-}
-
-func TestThePageSaysThatContentDidNotPassItsCheck(t *testing.T) {
-	c, _ := newTexts()
-	content, sums := new(reloadtest.Fake), new(reloadtest.Fake)
-	r := reload.New(c, reload.WithSHA256(content, sums), load, reload.Options{Logger: quiet})
-	push(content, "one")
-	push(sums, "%064d", 0)
-	r.Reload(t.Context())
-	if got, want := headlineOf(t, r), "failing: The newest content did not pass its check. Nothing is loaded."; got != want {
-		t.Errorf("the page says %q, want %q", got, want)
-	}
+	source := sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
+		content, err := fake.Fetch(ctx, have)
+		if err == nil {
+			content.Verify = func(sum [sha256.Size]byte) error {
+				if sum == sumOf("unverified") {
+					return errBad
+				}
+				return nil
+			}
+		}
+		return content, err
+	})
+	return reload.New(c, source, func(ctx context.Context, next, current *text, content *reload.Content) error {
+		err := load(ctx, next, current, content)
+		if string(next.value) == "conflict" {
+			c.Update(pool.Get())
+		}
+		return err
+	}, reload.Options{Logger: quiet, Stats: pool.Stats}), fake, c
 }
 
 func TestThePageSaysThatContentIsFromTheCache(t *testing.T) {
-	dir, fake := t.TempDir(), new(reloadtest.Fake)
-	first, _ := newTexts()
-	push(fake, "kept")
-	if err := reload.New(first, reload.Cache(fake, dir), load, reload.Options{Logger: quiet}).Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	dir, fake, _, _ := cacheKept(t, "kept")
 	fake.Fail(errRefused)
-	c, _ := newTexts()
-	r := reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: quiet})
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	r, _ := cacheRestarts(t, fake, dir, "kept")
 	if got, want := headlineOf(t, r), "stale: The content is from the cache: the source could not be asked."; got != want {
 		t.Errorf("the page says %q, want %q", got, want)
 	}
@@ -159,6 +163,11 @@ func TestThePageSaysThatContentIsFromTheCache(t *testing.T) {
 	}
 	if strings.Contains(pageOf(t, r), "Last known to be the newest") {
 		t.Error("the page says that it is known to be the newest")
+	}
+	push(fake, "bad") // an operator has to know that first
+	failsWith(t, r, reload.Loading)
+	if got, want := headlineOf(t, r), "refused: The newest content was refused. Version 1 stays."; got != want {
+		t.Errorf("the page says %q, want %q", got, want)
 	}
 }
 
@@ -245,61 +254,6 @@ func TestThePageStopsRenewingItselfIfItIsAsked(t *testing.T) {
 	}
 }
 
-// The page of a file that is missing names the file.
-func TestThePageNamesTheSource(t *testing.T) {
-	c, _ := newTexts()
-	r := reload.New(c, reload.File(t.TempDir()+"/none.csv"), load, reload.Options{Logger: quiet})
-	if err := r.Reload(t.Context()); !errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	if !strings.Contains(pageOf(t, r), "/none.csv</h1>") {
-		t.Error("the page does not name the file")
-	}
-}
-
-// A failure is what an operator has to know first, whatever the content is from.
-func TestThePageSaysWhatFailsWhileTheContentIsFromTheCache(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	fake := keptThenBad(t, dir)
-	c, _ := newTexts()
-	r := reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: quiet})
-	fake.Fail(errors.New("down"))
-	succeeds(t, r, c, "good")
-	push(fake, "bad")
-	failsWith(t, r, reload.Loading)
-	answer := httptest.NewRecorder()
-	r.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
-	if text := answer.Body.String(); !strings.Contains(text, "The newest content was refused. Version 1 stays.") {
-		t.Errorf("the page does not say that content was refused: %s", text)
-	}
-}
-
-// Only a limit is the readers' doing.
-func TestThePageDoesNotBlameReadersForAConflict(t *testing.T) {
-	t.Parallel()
-	c, pool := newTexts()
-	fake := new(reloadtest.Fake)
-	push(fake, "content")
-	r := reload.New(c, fake, func(context.Context, *text, *text, *reload.Content) error {
-		c.Update(pool.Get())
-		return nil
-	}, reload.Options{Logger: quiet})
-	failsWith(t, r, reload.Publishing)
-	answer := httptest.NewRecorder()
-	r.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
-	if text := answer.Body.String(); !strings.Contains(text, "The newest content could not be loaded.") {
-		t.Errorf("the page says %s", text)
-	}
-}
-
-func TestABrowserThatTakesJSONTooGetsThePage(t *testing.T) {
-	r, _, _ := faked(reload.Options{})
-	if kind := ask(r, http.MethodGet, "/status", "text/html, application/json").Header().Get("Content-Type"); kind != "text/html; charset=utf-8" {
-		t.Errorf("it gets %s", kind)
-	}
-}
-
 func TestOnlyGetAndHeadAreServed(t *testing.T) {
 	r, _, _ := faked(reload.Options{})
 	server := httptest.NewServer(r)
@@ -329,35 +283,6 @@ func TestOnlyGetAndHeadAreServed(t *testing.T) {
 	}
 	if n := r.Status().Attempts; n != 0 {
 		t.Errorf("requests made %d attempts", n)
-	}
-}
-
-func TestNeitherPageNorJSONShowsTheSecretsOfAURL(t *testing.T) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		http.Error(w, "no licence for "+r.URL.String(), http.StatusForbidden)
-	}))
-	defer server.Close()
-	address := strings.Replace(server.URL, "://", "://ann:p4ssw0rd@", 1) + "/db?licence_key=4711-0815"
-	for _, down := range []bool{false, true} {
-		if down {
-			server.Close()
-		}
-		c, _ := newTexts()
-		r := reload.New(c, reload.HTTP(address, reload.HTTPOptions{}), load, reload.Options{Logger: quiet})
-		if err := r.Reload(t.Context()); err == nil {
-			t.Fatal("no error")
-		}
-		for _, target := range []string{"/status", "/status?format=json"} {
-			text := ask(r, http.MethodGet, target, browserAccept).Body.String()
-			if !strings.Contains(text, "/db") {
-				t.Errorf("%s does not name the source", target)
-			}
-			for _, secret := range []string{"4711-0815", "licence_key", "p4ssw0rd"} {
-				if strings.Contains(text, secret) {
-					t.Errorf("%s, down %v: it shows %q", target, down, secret)
-				}
-			}
-		}
 	}
 }
 

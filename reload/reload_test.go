@@ -22,17 +22,10 @@ func TestReloadPublishesWhatIsNew(t *testing.T) {
 	var seen []reload.Outcome
 	r, c, fake := faked(reload.Options{Observe: func(e reload.Event) { seen = append(seen, e.Outcome) }})
 	push(fake, "one")
-	for range 2 {
-		if err := r.Reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		is(t, c, "one")
-	}
+	succeeds(t, r, c, "one")
+	succeeds(t, r, c, "one")
 	push(fake, "two")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	is(t, c, "two")
+	succeeds(t, r, c, "two")
 	if want := []reload.Outcome{reload.Loaded, reload.NotModified, reload.Loaded}; !slices.Equal(seen, want) {
 		t.Errorf("the outcomes are %v, want %v", seen, want)
 	}
@@ -47,70 +40,23 @@ func TestReloadPublishesWhatIsNew(t *testing.T) {
 
 func TestTheSameBytesUnderANewRevisionAreNotPublished(t *testing.T) {
 	t.Parallel()
-	r, c, fake := faked(reload.Options{})
+	c, _ := newTexts()
+	fake := new(reloadtest.Fake)
+	source := &dated{Source: fake, modified: time.Unix(1000, 0)}
+	r := reload.New(c, source, load, reload.Options{Logger: quiet})
 	push(fake, "one")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	version := c.Version()
+	succeeds(t, r, c, "one")
+	source.modified = time.Unix(2000, 0)
 	push(fake, "one")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if c.Version() != version || r.Status().Revision != "2" || r.Status().Swaps != 1 {
-		t.Errorf("version %d became %d, status %+v", version, c.Version(), r.Status())
+	succeeds(t, r, c, "one")
+	if s := r.Status(); c.Version() != 1 || s.Version != 1 || s.Revision != "2" || s.Swaps != 1 || s.Modified.Unix() != 2000 {
+		t.Errorf("version %d, status %+v", c.Version(), s)
 	}
 	if _, err := c.Publish(t.Context(), func(next, _ *text) error { next.value = []byte("foreign"); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	push(fake, "one")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	is(t, c, "one") // it is not current any more, so it is published
-}
-
-func TestUnchangedContentHasTheTimeOfTheNewest(t *testing.T) {
-	t.Parallel()
-	fake := keptThenBad(t, t.TempDir())
-	source := &dated{Source: fake, modified: time.Unix(1000, 0)}
-	c, _ := newTexts()
-	r := reload.New(c, source, load, reload.Options{Logger: quiet})
-	push(fake, "good")
-	succeeds(t, r, c, "good")
-	source.modified = time.Unix(2000, 0)
-	push(fake, "good")
-	succeeds(t, r, c, "good")
-	if s := r.Status(); s.Version != 1 || s.Modified.Unix() != 2000 {
-		t.Errorf("the status is %+v", s)
-	}
-}
-
-// Held is of attempts that fail now, not of one that failed once.
-func TestNothingHoldsAnObjectAfterAnAttemptSucceeded(t *testing.T) {
-	synctest.Test(t, testNothingHolds) // an attempt waits for an object
-}
-
-func testNothingHolds(t *testing.T) {
-	pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 2})
-	c := poolswap.NewEmptyContainer(pool)
-	fake := keptThenBad(t, t.TempDir())
-	r := reload.New(c, fake, load, reload.Options{Logger: quiet})
-	push(fake, "one")
-	succeeds(t, r, c, "one")
-	held := c.Acquire()
-	push(fake, "two")
-	succeeds(t, r, c, "two")
-	push(fake, "three")
-	failsWith(t, r, reload.Publishing)
-	if r.Status().Held() == nil {
-		t.Error("Held is nil while the attempt fails")
-	}
-	c.Release(held)
-	succeeds(t, r, c, "three")
-	if s := r.Status(); s.Held() != nil || s.Err == nil {
-		t.Errorf("held: %v; the last error is %v", s.Held(), s.Err)
-	}
+	succeeds(t, r, c, "one") // it is not current any more, so it is published
 }
 
 func TestAFailedReadIsTriedAgain(t *testing.T) {
@@ -170,27 +116,10 @@ func TestTheRestOfTheBodyIsReadBeforePublication(t *testing.T) {
 	is(t, c, "12")
 }
 
-func TestContentLargerThanMaxBytesIsRefused(t *testing.T) {
-	t.Parallel()
-	for name, size := range map[string]int64{"announced": 11, "not announced": -1} {
-		t.Run(name, func(t *testing.T) {
-			c, _ := newTexts()
-			r := reload.New(c, sourceFunc(func(context.Context, string) (*reload.Content, error) {
-				return &reload.Content{Revision: "r", Size: size, Body: io.NopCloser(strings.NewReader("01234567890"))}, nil
-			}), load, reload.Options{MaxBytes: 10, Logger: quiet})
-			var failure *reload.Error
-			if err := r.Reload(t.Context()); !errors.As(err, &failure) || !failure.Refused || failure.Stage != reload.Reading {
-				t.Errorf("the error is %v", err)
-			}
-			is(t, c, "")
-		})
-	}
-}
-
 // A load that takes no notice of its ctx publishes nothing once that has ended.
 func TestNothingIsPublishedAfterTheCtxHasEnded(t *testing.T) {
 	t.Parallel()
-	fake := keptThenBad(t, t.TempDir())
+	fake := new(reloadtest.Fake)
 	c, _ := newTexts()
 	ctx, cancel := context.WithCancel(t.Context())
 	r := reload.New(c, fake, func(ctx context.Context, next, current *text, content *reload.Content) error {
@@ -206,56 +135,27 @@ func TestNothingIsPublishedAfterTheCtxHasEnded(t *testing.T) {
 	succeeds(t, r, c, "good")
 }
 
-// A load that keeps the Body cannot read what a later attempt may have under it.
-func TestABodyThatLoadKeptCannotBeRead(t *testing.T) {
-	t.Parallel()
-	var kept io.Reader
-	fake := keptThenBad(t, t.TempDir())
-	c, _ := newTexts()
-	r := reload.New(c, fake, func(ctx context.Context, next, current *text, content *reload.Content) error {
-		kept = content.Body
-		return load(ctx, next, current, content)
-	}, reload.Options{Logger: quiet})
-	push(fake, "good")
-	succeeds(t, r, c, "good")
-	if n, err := kept.Read(make([]byte, 4)); n != 0 || err == nil || !strings.Contains(err.Error(), "after load had returned") {
-		t.Errorf("Read returned %d and %v", n, err)
-	}
-}
-
 func TestAnAttemptWaitsForAnObjectAndSaysWhoHoldsIt(t *testing.T) {
-	synctest.Test(t, testObjectWait)
-}
-
-func testObjectWait(t *testing.T) {
-	pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 2})
-	c := poolswap.NewEmptyContainer(pool)
-	fake := new(reloadtest.Fake)
-	r := reload.New(c, fake, load, reload.Options{ObjectWait: time.Minute, Logger: quiet})
-	push(fake, "one")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	held := c.Acquire()
-	push(fake, "two")
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	push(fake, "three")
-	var failure *reload.Error
-	err := r.Reload(t.Context())
-	if !errors.As(err, &failure) || failure.Refused || failure.Stage != reload.Publishing || !errors.Is(err, poolswap.ErrLimit) {
-		t.Fatalf("the error is %v", err)
-	}
-	s := r.Status()
-	if s.Held() == nil || s.Held().References != 1 || !slices.Equal(s.Held().Versions, []uint64{1}) {
-		t.Errorf("held: %v", s.Held())
-	}
-	c.Release(held)
-	if err := r.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	is(t, c, "three")
+	synctest.Test(t, func(t *testing.T) {
+		r, fake, c := limited()
+		push(fake, "one")
+		succeeds(t, r, c, "one")
+		held := c.Acquire()
+		push(fake, "two")
+		succeeds(t, r, c, "two")
+		push(fake, "three")
+		if failure := failsWith(t, r, reload.Publishing); failure.Refused || !errors.Is(failure, poolswap.ErrLimit) {
+			t.Errorf("the error is %v", failure)
+		}
+		if s := r.Status(); s.Held() == nil || s.Held().References != 1 || !slices.Equal(s.Held().Versions, []uint64{1}) {
+			t.Errorf("held: %v", s.Held())
+		}
+		c.Release(held)
+		succeeds(t, r, c, "three")
+		if s := r.Status(); s.Held() != nil || s.Err == nil { // Held is of attempts that fail now
+			t.Errorf("held: %v; the last error is %v", s.Held(), s.Err)
+		}
+	})
 }
 
 func TestLogs(t *testing.T) {

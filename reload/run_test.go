@@ -68,53 +68,39 @@ func TestRunOfAReloaderThatRunsPanics(t *testing.T) {
 	})
 }
 
+// Calls that share an attempt share its result, a refusal that lasts as well.
 func TestReloadsThatWaitTogetherShareAnAttempt(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c, fake := faked(reload.Options{})
-		fake.Push([]byte("one"))
-		fake.Delay(time.Second)
-		results := make(chan error, 11)
-		go func() { results <- r.Reload(t.Context()) }()
-		synctest.Wait() // it has begun
-		fake.Push([]byte("two"))
-		for range 10 {
-			go func() { results <- r.Reload(t.Context()) }()
-		}
-		for range 11 {
-			if err := <-results; err != nil {
-				t.Error(err)
+	for next, want := range map[string]error{"two": nil, "bad": errBad} {
+		synctest.Test(t, func(t *testing.T) {
+			r, c, fake := faked(reload.Options{})
+			push(fake, "one")
+			fake.Delay(time.Second)
+			if want != nil {
+				push(fake, "%s", next)
+				failsWith(t, r, reload.Loading)
 			}
-		}
-		if fake.Fetches() != 2 {
-			t.Errorf("%d attempts, want the one that had begun and one for the ten", fake.Fetches())
-		}
-		is(t, c, "two")
-	})
-}
-
-func TestAnAttemptThatItsCallerCancelsServesNoOther(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, c, fake := faked(reload.Options{})
-		fake.Push([]byte("one"))
-		fake.Delay(time.Second)
-		impatient, cancel := context.WithCancel(t.Context())
-		first, second := make(chan error, 1), make(chan error, 1)
-		go func() { first <- r.Reload(impatient) }()
-		synctest.Wait()
-		go func() { second <- r.Reload(t.Context()) }()
-		synctest.Wait()
-		cancel()
-		if err := <-first; !errors.Is(err, context.Canceled) {
-			t.Errorf("the first returned %v", err)
-		}
-		if err := <-second; err != nil {
-			t.Errorf("the second returned %v", err)
-		}
-		is(t, c, "one")
-		if s := r.Status(); s.Failures != 0 || s.Err != nil {
-			t.Errorf("the status is %+v", s)
-		}
-	})
+			before, results := fake.Fetches(), make(chan error, 11)
+			go func() { results <- r.Reload(t.Context()) }()
+			synctest.Wait() // it has begun
+			if want == nil {
+				push(fake, "%s", next)
+			}
+			for range 10 {
+				go func() { results <- r.Reload(t.Context()) }()
+			}
+			for range 11 {
+				if err := <-results; !errors.Is(err, want) {
+					t.Errorf("Reload returned %v, want %v", err, want)
+				}
+			}
+			if n := fake.Fetches() - before; n != 2 {
+				t.Errorf("%d attempts, want the one that had begun and one for the ten", n)
+			}
+			if want == nil {
+				is(t, c, next)
+			}
+		})
+	}
 }
 
 // A container that is closed ends Run in the middle of an attempt.
@@ -145,29 +131,6 @@ func TestRunEndsWhenTheContainerClosesWhileTheSourceAnswers(t *testing.T) {
 	})
 }
 
-// Calls that share an attempt share the refusal that it found to last.
-func TestReloadsThatShareAnAttemptShareTheRefusal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, _, fake := faked(reload.Options{})
-		push(fake, "bad")
-		failsWith(t, r, reload.Loading)
-		fake.Delay(time.Second)
-		results := make(chan error, 3)
-		for range cap(results) {
-			go func() { results <- r.Reload(t.Context()) }()
-			synctest.Wait()
-		}
-		for range cap(results) {
-			if err := <-results; !errors.Is(err, errBad) {
-				t.Errorf("Reload returned %v, want the refusal", err)
-			}
-		}
-		if fake.Fetches() != 3 {
-			t.Errorf("%d attempts, want the first, one, and one for the two that waited", fake.Fetches())
-		}
-	})
-}
-
 // An attempt whose caller gives up says nothing to those that wait with it.
 func TestAnAttemptThatIsCancelledServesNoneThatWaited(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -194,5 +157,8 @@ func TestAnAttemptThatIsCancelledServesNoneThatWaited(t *testing.T) {
 			}
 		}
 		is(t, c, "one")
+		if s := r.Status(); s.Failures != 0 || s.Err != nil {
+			t.Errorf("the status is %+v", s)
+		}
 	})
 }

@@ -50,52 +50,28 @@ func TestRunBacksOff(t *testing.T) {
 	})
 }
 
-func TestTheDefaultOfMaxBackoff(t *testing.T) {
-	for every, most := range map[time.Duration]time.Duration{
-		time.Second:      10 * time.Second,
-		time.Minute:      10 * time.Minute,
-		5 * time.Minute:  10 * time.Minute,
-		time.Hour:        time.Hour,
-		240 * time.Hour:  240 * time.Hour,
-		20 * time.Minute: 20 * time.Minute,
-	} {
-		inBubble(t, false, reload.Options{Every: every}, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
-			fake.Fail(errDown)
-			longest := time.Duration(0)
-			for r.Status().Failures < 200 {
-				pause := time.Until(r.Status().Next)
-				longest = max(longest, pause)
-				time.Sleep(pause + 1)
-				synctest.Wait()
-			}
-			if longest > most || longest < most*3/4 {
-				t.Errorf("with Every %v the longest pause of 200 is %v, want nearly %v", every, longest, most)
-			}
-		})
-	}
-}
-
 func TestNoPauseIsLongerThanMaxBackoff(t *testing.T) {
-	for name, options := range map[string]reload.Options{
-		"no power of two times Every": {Every: time.Minute, MaxBackoff: 5 * time.Minute},
-		"the default":                 {Every: 30 * time.Second},
-		"less than Every":             {Every: time.Hour, MaxBackoff: time.Minute},
+	for _, test := range []struct{ every, maxBackoff, most time.Duration }{
+		{time.Minute, 5 * time.Minute, 5 * time.Minute}, // no power of two times Every
+		{time.Hour, time.Minute, time.Minute},
+		{time.Second, 0, 10 * time.Second},
+		{time.Minute, 0, 10 * time.Minute},
+		{5 * time.Minute, 0, 10 * time.Minute},
+		{20 * time.Minute, 0, 20 * time.Minute},
+		{240 * time.Hour, 0, 240 * time.Hour},
 	} {
-		t.Run(name, func(t *testing.T) {
-			most := options.MaxBackoff
-			if most == 0 {
-				most = 10 * options.Every
-			}
-			inBubble(t, false, options, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
-				fake.Push([]byte("one"))
-				nextPause(r)
-				is(t, c, "one")
-				fake.Fail(errors.New("down"))
-				if shortest, longest := pausesOf(r, 200); longest > most || longest < most*9/10 || shortest > most/4 {
-					t.Errorf("the pauses are of %v to %v, want random ones up to %v", shortest, longest, most)
+		for _, loaded := range []bool{false, true} {
+			inBubble(t, false, reload.Options{Every: test.every, MaxBackoff: test.maxBackoff}, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
+				if loaded {
+					push(fake, "one")
+					nextPause(r)
+				}
+				fake.Fail(errDown)
+				if shortest, longest := pausesOf(r, 200); longest > test.most || longest < test.most*9/10 || shortest > test.most/4 {
+					t.Errorf("%+v, loaded %t: the pauses are of %v to %v, want random ones up to %v", test, loaded, shortest, longest, test.most)
 				}
 			})
-		})
+		}
 	}
 }
 
@@ -171,33 +147,6 @@ func TestRefusedContentIsAskedForLessAndLessWhileNothingIsLoaded(t *testing.T) {
 	})
 }
 
-// A refusal is no reason for another pause than Every. What fails after it is.
-func TestAFailureAfterARefusalIsBackedOff(t *testing.T) {
-	options := reload.Options{Every: time.Minute}
-	inBubble(t, false, options, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
-		until := func() time.Duration {
-			time.Sleep(time.Until(r.Status().Next) + 1)
-			synctest.Wait()
-			return time.Until(r.Status().Next)
-		}
-		push(fake, "one")
-		until()
-		push(fake, "bad")
-		for range 3 { // refused, and still refused
-			if pause := until(); pause < 54*time.Second || pause > 66*time.Second {
-				t.Errorf("after a refusal the next attempt is in %v", pause)
-			}
-		}
-		fake.Fail(askLater{errDown})
-		if pause := until(); pause < 5*time.Hour-time.Second {
-			t.Errorf("the source asked for 5h, and the next attempt is in %v", pause)
-		}
-		if s := r.Status(); s.Refused != "2" || s.Failures != 2 {
-			t.Errorf("the status is %+v", s)
-		}
-	})
-}
-
 // Refused content does not make Run forget what the source asks for.
 func TestRetryAfterHoldsWhileContentIsRefused(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
@@ -214,25 +163,13 @@ func TestRetryAfterHoldsWhileContentIsRefused(t *testing.T) {
 		if pause := time.Until(r.Status().Next); pause < time.Hour-1 || pause > time.Hour {
 			t.Errorf("the next attempt is in %v, and the source asked for an hour", pause)
 		}
+		if s := r.Status(); s.Refused != "2" || s.Failures != 2 {
+			t.Errorf("the status is %+v", s)
+		}
 		fake.Fail(reload.ErrNotModified) // it has what was refused
 		nextPause(r)
 		if pause := time.Until(r.Status().Next); pause > 66*time.Second {
 			t.Errorf("after the hour the next attempt is in %v, want Every", pause)
 		}
-	})
-}
-
-func TestRunHonoursRetryAfter(t *testing.T) {
-	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
-		fake.Fail(later{time.Hour})
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
-		if wait := time.Until(r.Status().Next); wait < 59*time.Minute || wait > time.Hour {
-			t.Errorf("the next attempt is in %v, and the source asked for an hour", wait)
-		}
-		push(fake, "one")
-		time.Sleep(time.Hour)
-		synctest.Wait()
-		is(t, c, "one")
 	})
 }

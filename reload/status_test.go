@@ -2,18 +2,17 @@ package reload_test
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
 // goldenJSON is what programs read after a good load, a refused one and a reader
@@ -106,6 +105,9 @@ func TestTheJSONHasTheseFields(t *testing.T) {
 				t.Errorf("%v: the JSON is\n%s\nwant\n%s", c, got, goldenJSON)
 			}
 		}
+		if kind := ask(r, http.MethodGet, "/status", "text/html, application/json").Header().Get("Content-Type"); kind != "text/html; charset=utf-8" {
+			t.Errorf("a browser that takes JSON, too, gets %s", kind)
+		}
 	})
 }
 
@@ -113,7 +115,7 @@ func TestTheJSONHasEachFigureOfThePool(t *testing.T) {
 	t.Parallel()
 	stats := poolswap.Stats{Live: 1, Current: 2, Retired: 3, Spares: 4, Held: 5, OldestRetired: 6 * time.Second, Lost: 7, Leaked: 8}
 	c, _ := newTexts()
-	r := reload.New(c, keptThenBad(t, t.TempDir()), load, reload.Options{Logger: quiet, Stats: func() poolswap.Stats { return stats }})
+	r := reload.New(c, new(reloadtest.Fake), load, reload.Options{Logger: quiet, Stats: func() poolswap.Stats { return stats }})
 	answer := httptest.NewRecorder()
 	r.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/?format=json", nil))
 	var got struct{ Pool map[string]float64 }
@@ -124,30 +126,6 @@ func TestTheJSONHasEachFigureOfThePool(t *testing.T) {
 	if !maps.Equal(got.Pool, want) {
 		t.Errorf("the pool is %v, want %v", got.Pool, want)
 	}
-}
-
-func TestStatusAsJSON(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r, _, fake := faked(reload.Options{})
-		push(fake, "content")
-		if err := r.Reload(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(3 * time.Second)
-		fake.Fail(errors.New("no route"))
-		r.Reload(t.Context())
-		got, err := json.Marshal(r.Status())
-		if err != nil {
-			t.Fatal(err)
-		}
-		want := `{"source":"fake","state":"stale","revision":"1","version":1,` +
-			`"loaded":"2000-01-01T00:00:00Z","checked":"2000-01-01T00:00:00Z","age_seconds":3,"size_bytes":7,"fetch_seconds":0,"load_seconds":0,` +
-			`"failures":1,"error":"reload: fake: fetch: no route (version 1 stays; it is tried again)","failed":"2000-01-01T00:00:03Z",` +
-			`"attempts":2,"swaps":1,"total_failures":1}`
-		if text := strings.ReplaceAll(string(got), "+00:00", "Z"); text != want {
-			t.Errorf("the JSON is\n%s, want\n%s", text, want)
-		}
-	})
 }
 
 // A field that is added to Status must come into its JSON.

@@ -232,11 +232,6 @@ func nextPause(r *reload.Reloader) {
 	synctest.Wait()
 }
 
-// askLater is an error of a source that wants to be left alone.
-type askLater struct{ error }
-
-func (askLater) RetryAfter() time.Duration { return 5 * time.Hour }
-
 // refusing returns a Reloader that has loaded "good" and refused "bad", its
 // container, and its source.
 func refusing(t *testing.T) (*reload.Reloader, *texts, *reloadtest.Fake) {
@@ -247,17 +242,6 @@ func refusing(t *testing.T) (*reload.Reloader, *texts, *reloadtest.Fake) {
 	push(fake, "bad")
 	failsWith(t, r, reload.Loading)
 	return r, c, fake
-}
-
-// keptThenBad returns a fake whose content "good" was kept in dir, and that has
-// bad content now.
-func keptThenBad(t *testing.T, dir string) *reloadtest.Fake {
-	t.Helper()
-	fake := new(reloadtest.Fake)
-	push(fake, "good")
-	cacheRestarts(t, fake, dir, "good")
-	push(fake, "bad")
-	return fake
 }
 
 // dated is a source whose content has a time.
