@@ -176,7 +176,7 @@ cross: ## the tests on 32 bits, and on arm64 under qemu
 	GOARCH=386 $(GO) test -shuffle=on $(REPEATFLAGS) $(TESTFLAGS) ./...
 	@scripts/need qemu-aarch64
 	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./docs ./internal/... ./oplog/... ./typedpool/...
-	GOARCH=arm64 $(GO) test -short -exec qemu-aarch64 -run TestEverySourceConforms $(TESTFLAGS) ./reload
+	GOARCH=arm64 $(GO) test -short -exec qemu-aarch64 -run TestSources $(TESTFLAGS) ./reload
 
 .PHONY: builds
 builds: ## make test with each of asan, msan, cover, noopt, pie

@@ -13,7 +13,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-func TestContentThatLoadRefusesIsNotFetchedAgain(t *testing.T) {
+func TestRefusalHoldsUntilRevisionChanges(t *testing.T) {
 	t.Parallel()
 	var events []reload.Event
 	r, c, fake := faked(reload.Options{Observe: func(e reload.Event) { events = append(events, e) }})
@@ -45,7 +45,7 @@ func TestContentThatLoadRefusesIsNotFetchedAgain(t *testing.T) {
 	}
 }
 
-func TestWhatFailsAfterARefusalIsNotRefused(t *testing.T) {
+func TestRefusalEndsWithNewerContent(t *testing.T) {
 	t.Parallel()
 	r, _, fake := refusing(t)
 	push(fake, "newer content")
@@ -58,7 +58,7 @@ func TestWhatFailsAfterARefusalIsNotRefused(t *testing.T) {
 
 // Once the source has answered that what was refused is still the newest, it is
 // that which is wrong, not the failure in between.
-func TestWhatIsStillRefusedIsWhatIsWrong(t *testing.T) {
+func TestStatusKeepsRefusal(t *testing.T) {
 	t.Parallel()
 	r, _, fake := refusing(t)
 	refused := headlineOf(t, r)
@@ -75,7 +75,7 @@ func TestWhatIsStillRefusedIsWhatIsWrong(t *testing.T) {
 }
 
 // A refusal is over when the source has what is loaded again, by its bytes.
-func TestContentThatIsRestoredUnderANewRevisionEndsARefusal(t *testing.T) {
+func TestRefusalEndsWithRestoredContent(t *testing.T) {
 	t.Parallel()
 	r, c, fake := refusing(t)
 	push(fake, "good")
@@ -88,7 +88,7 @@ func TestContentThatIsRestoredUnderANewRevisionEndsARefusal(t *testing.T) {
 
 // Verify refuses the same bytes when they come a second time: other wrong bytes
 // are another transfer that went wrong.
-func TestTransfersThatGoWrongDifferentlyAreRepeated(t *testing.T) {
+func TestVerifyRepeatsTransfers(t *testing.T) {
 	t.Parallel()
 	bodies, fetches := []string{"wrong 1", "wrong 2", "wrong 3", "right"}, 0
 	c, _ := newTexts()
@@ -113,7 +113,7 @@ func TestTransfersThatGoWrongDifferentlyAreRepeated(t *testing.T) {
 	succeeds(t, r, c, "right")
 }
 
-func TestATemporaryErrorOfLoadRefusesNothing(t *testing.T) {
+func TestTemporaryRefusesNothing(t *testing.T) {
 	t.Parallel()
 	_, _, fake := faked(reload.Options{})
 	c, _ := newTexts()
@@ -136,7 +136,7 @@ func TestATemporaryErrorOfLoadRefusesNothing(t *testing.T) {
 	}
 }
 
-func TestAcceptLoadsAgainWhatWasRefused(t *testing.T) {
+func TestAccept(t *testing.T) {
 	t.Parallel()
 	for name, wrap := range map[string]func(t *testing.T, source reload.Source) reload.Source{
 		"a plain source": func(_ *testing.T, source reload.Source) reload.Source { return source },
@@ -180,7 +180,7 @@ func TestAcceptLoadsAgainWhatWasRefused(t *testing.T) {
 	}
 }
 
-func TestAcceptOfWhatIsCurrentPublishesNothing(t *testing.T) {
+func TestAcceptOfCurrentContent(t *testing.T) {
 	t.Parallel()
 	var outcomes []reload.Outcome
 	r, c, fake := faked(reload.Options{Observe: func(e reload.Event) { outcomes = append(outcomes, e.Outcome) }})
@@ -199,7 +199,7 @@ func TestAcceptOfWhatIsCurrentPublishesNothing(t *testing.T) {
 	}
 }
 
-func TestAcceptEndsWithItsContext(t *testing.T) {
+func TestAcceptContext(t *testing.T) {
 	t.Parallel()
 	r, _, fake := faked(reload.Options{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -216,7 +216,7 @@ func TestAcceptEndsWithItsContext(t *testing.T) {
 }
 
 // Accept may refuse what is loaded. That stays, and is still the newest.
-func TestAnAcceptThatRefusesWhatIsLoadedLeavesItTheNewest(t *testing.T) {
+func TestAcceptRefusesCurrentContent(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
 	fake, strict := new(reloadtest.Fake), false
@@ -239,7 +239,7 @@ func TestAnAcceptThatRefusesWhatIsLoadedLeavesItTheNewest(t *testing.T) {
 }
 
 // Accept answers for what it was asked, not for what was kept.
-func TestAcceptAnswersForItsRevision(t *testing.T) {
+func TestAcceptIgnoresKeptContent(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	push(fake, "bad")
@@ -251,7 +251,7 @@ func TestAcceptAnswersForItsRevision(t *testing.T) {
 }
 
 // A failure to accept leaves what was refused where an operator can accept it.
-func TestAnAcceptThatFailsLeavesWhatIsRefused(t *testing.T) {
+func TestAcceptFailureKeepsRefusal(t *testing.T) {
 	t.Parallel()
 	short := errors.New("out of memory")
 	var fails error

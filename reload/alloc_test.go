@@ -22,7 +22,7 @@ func skipUnlessAllocationsCount(t *testing.T) {
 	}
 }
 
-func TestAnIdlePollOfAFileAllocatesNothing(t *testing.T) { //nolint:paralleltest // it counts allocations
+func TestAllocationsOfIdlePoll(t *testing.T) { //nolint:paralleltest // it counts allocations
 	skipUnlessAllocationsCount(t)
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" && runtime.GOARCH != "arm64" {
 		t.Skip("os.Stat allocates")
@@ -60,7 +60,7 @@ func allocated(fn func()) uint64 {
 	return least
 }
 
-func TestAnUpdateAllocatesLittle(t *testing.T) { //nolint:paralleltest // it counts allocations
+func TestAllocationsOfUpdate(t *testing.T) { //nolint:paralleltest // it counts allocations
 	skipUnlessAllocationsCount(t)
 	dir := t.TempDir()
 	name := filepath.Join(dir, "data")

@@ -25,7 +25,7 @@ func confirmedAt(t *testing.T, dir string, then time.Time) {
 	}
 }
 
-func TestTheAgeOfKeptContentGoesBackToTheLastProcess(t *testing.T) {
+func TestCacheAgeSpansProcesses(t *testing.T) {
 	t.Parallel()
 	dir, fake, old, _ := cacheKept(t, "good")
 	confirmedAt(t, dir, time.Now().Add(-30*24*time.Hour))
@@ -47,7 +47,7 @@ func TestTheAgeOfKeptContentGoesBackToTheLastProcess(t *testing.T) {
 	}
 }
 
-func TestEachAnswerOfTheOriginMakesKeptContentYoung(t *testing.T) {
+func TestCacheAgeEndsWithAnAnswer(t *testing.T) {
 	t.Parallel()
 	for name, again := range map[string]bool{"in the same process": false, "in the next one": true} {
 		t.Run(name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestEachAnswerOfTheOriginMakesKeptContentYoung(t *testing.T) {
 }
 
 // A confirmation of what was refused says nothing of what is kept.
-func TestTheAgeGrowsWhileTheNewestContentIsRefused(t *testing.T) {
+func TestCacheAgeGrowsDuringRefusal(t *testing.T) {
 	t.Parallel()
 	dir, fake, r, _ := cacheKept(t, "good")
 	confirmedAt(t, dir, time.Now().Add(-30*24*time.Hour))
@@ -83,7 +83,7 @@ func TestTheAgeGrowsWhileTheNewestContentIsRefused(t *testing.T) {
 }
 
 // Two products can differ in the query alone, which names and errors do not show.
-func TestACacheIsOfOneQuery(t *testing.T) {
+func TestCacheIdentityHasQuery(t *testing.T) {
 	t.Parallel()
 	down := false
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,7 +116,7 @@ func TestACacheIsOfOneQuery(t *testing.T) {
 }
 
 // A record of the future was made by a clock that was wrong.
-func TestNoAgeIsNegative(t *testing.T) {
+func TestCacheAgeIsNotNegative(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	confirmedAt(t, dir, time.Now().Add(1000*time.Hour))
@@ -129,7 +129,7 @@ func TestNoAgeIsNegative(t *testing.T) {
 
 // The status is read as soon as there is something: its age is never that of the
 // year 1.
-func TestTheAgeIsKnownWhenPublishedContentIs(t *testing.T) {
+func TestAgeIsKnownAtPublication(t *testing.T) {
 	t.Parallel()
 	for name, kept := range map[string]bool{"fetched": false, "kept": true} {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func (k keeperOf) Kept(context.Context) (*reload.Content, time.Time, error) {
 
 // What was kept without a check, or with other keys, was not verified by those
 // that the service has now.
-func TestKeptContentThatOtherChecksVerifiedIsNotUsed(t *testing.T) {
+func TestCacheIdentityHasChecks(t *testing.T) {
 	t.Parallel()
 	oldKey, oldPrivate := key(1)
 	newKey, _ := key(2)

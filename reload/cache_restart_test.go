@@ -13,7 +13,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-func TestARestartWhileTheOriginIsDownLoadsWhatIsKept(t *testing.T) {
+func TestRestartWithoutOrigin(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "made", "by", "Cache")
 	fake := new(reloadtest.Fake)
@@ -43,7 +43,7 @@ func TestARestartWhileTheOriginIsDownLoadsWhatIsKept(t *testing.T) {
 	cacheHas(t, dir, onlyTheKept)
 }
 
-func TestARestartWithNothingNewerTransfersNothing(t *testing.T) {
+func TestRestartTransfersNothingTwice(t *testing.T) {
 	t.Parallel()
 	dir, origin := t.TempDir(), new(reloadtest.Fake)
 	push(origin, "good")
@@ -55,7 +55,7 @@ func TestARestartWithNothingNewerTransfersNothing(t *testing.T) {
 	}
 }
 
-func TestARestartWhileTransfersBreakLoadsWhatIsKept(t *testing.T) {
+func TestRestartWithBrokenTransfers(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	push(fake, "new content")
@@ -68,7 +68,7 @@ func TestARestartWhileTransfersBreakLoadsWhatIsKept(t *testing.T) {
 	succeeds(t, r, c, "new content")
 }
 
-func TestARestartWhileTheOriginHasBadContentLoadsWhatIsKept(t *testing.T) {
+func TestRestartWithBadContent(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	push(fake, "bad")
@@ -90,7 +90,7 @@ func TestARestartWhileTheOriginHasBadContentLoadsWhatIsKept(t *testing.T) {
 }
 
 // After a restart, too, load has something to compare with.
-func TestARestartComparesWhatIsNewWithWhatIsKept(t *testing.T) {
+func TestRestartComparesWithKeptContent(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "a good table")
 	push(fake, "short")
@@ -110,7 +110,7 @@ func TestARestartComparesWhatIsNewWithWhatIsKept(t *testing.T) {
 }
 
 // What is kept can be refused by a load that has become stricter.
-func TestKeptContentThatIsRefusedIsNotFetchedAgain(t *testing.T) {
+func TestRestartWithStricterLoad(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, c := cacheKept(t, "good")
 	strict := reload.New(c, reload.Cache(fake, dir), func(context.Context, *text, *text, *reload.Content) error { return errBad }, reload.Options{Logger: quiet})
@@ -125,7 +125,7 @@ func TestKeptContentThatIsRefusedIsNotFetchedAgain(t *testing.T) {
 	}
 }
 
-func TestADamagedCacheIsNotUsedAndDoesNoHarm(t *testing.T) {
+func TestRestartWithDamagedCache(t *testing.T) {
 	t.Parallel()
 	contentOf := func(dir string) string {
 		names, err := filepath.Glob(filepath.Join(dir, "*.content"))
@@ -187,7 +187,7 @@ func TestADamagedCacheIsNotUsedAndDoesNoHarm(t *testing.T) {
 }
 
 // A process does not load what it has kept itself.
-func TestACacheThatWasEmptyGivesNothingToItsProcess(t *testing.T) {
+func TestKeptContentOfTheSameProcess(t *testing.T) {
 	t.Parallel()
 	fake := new(reloadtest.Fake)
 	push(fake, "content")
@@ -206,7 +206,7 @@ func TestACacheThatWasEmptyGivesNothingToItsProcess(t *testing.T) {
 }
 
 // Nor does a process load what was kept after it has loaded what is newer.
-func TestKeptContentDoesNotReplaceWhatIsNewer(t *testing.T) {
+func TestKeptContentComesBeforeNewer(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	push(fake, "newer")
@@ -227,7 +227,7 @@ func TestKeptContentDoesNotReplaceWhatIsNewer(t *testing.T) {
 
 // An attempt that fails for its content drops the kept content. Another failure says
 // nothing about it.
-func TestKeptContentIsLoadedAfterATemporaryFailure(t *testing.T) {
+func TestKeptContentSurvivesTemporary(t *testing.T) {
 	t.Parallel()
 	for _, revision := range []string{"1", ""} {
 		for name, want := range map[string]struct {
@@ -263,7 +263,7 @@ func TestKeptContentIsLoadedAfterATemporaryFailure(t *testing.T) {
 
 // What is kept was loaded: bad content that comes then is refused, and the cache
 // has nothing to offer in its place.
-func TestBadContentAfterAKeptStartIsTransferredOnce(t *testing.T) {
+func TestKeptContentStaysBesideBadContent(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	push(fake, "bad")
@@ -289,7 +289,7 @@ func TestBadContentAfterAKeptStartIsTransferredOnce(t *testing.T) {
 	is(t, c, "good")
 }
 
-func TestKeptContentThatIsRefusedAndStillTheNewestIsLoadedOnce(t *testing.T) {
+func TestKeptContentIsRefusedOnce(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	push(fake, "bad")
@@ -312,7 +312,7 @@ func TestKeptContentThatIsRefusedAndStillTheNewestIsLoadedOnce(t *testing.T) {
 
 // What is kept is offered again if the attempt that it was offered to ended for
 // a reason that says nothing about it.
-func TestKeptContentIsOfferedUntilItIsLoadedOrRefused(t *testing.T) {
+func TestKeptContentSurvivesCancel(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
 	fake.Fail(errDown)
@@ -330,7 +330,7 @@ func TestKeptContentIsOfferedUntilItIsLoadedOrRefused(t *testing.T) {
 	succeeds(t, r, c, "good")
 }
 
-func TestTheLogSaysWhyACacheWasTaken(t *testing.T) {
+func TestRestartLogs(t *testing.T) {
 	t.Parallel()
 	dir, fake := t.TempDir(), new(reloadtest.Fake)
 	push(fake, "content")

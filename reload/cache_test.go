@@ -72,7 +72,7 @@ func cacheHas(t *testing.T, dir string, want []string) {
 
 var onlyTheKept = []string{"content", "kept.json"}
 
-func TestContentThatIsRefusedIsNotKept(t *testing.T) {
+func TestCacheKeepsNoRefusedContent(t *testing.T) {
 	t.Parallel()
 	dir, fake, r, _ := cacheKept(t, "good")
 	push(fake, "bad")
@@ -88,7 +88,7 @@ func TestContentThatIsRefusedIsNotKept(t *testing.T) {
 	cacheHas(t, fresh, nil)
 }
 
-func TestOldContentsAreDeleted(t *testing.T) {
+func TestCacheDeletesOldFiles(t *testing.T) {
 	t.Parallel()
 	dir, fake := t.TempDir(), new(reloadtest.Fake)
 	write(t, filepath.Join(dir, "foreign"), "")
@@ -116,7 +116,7 @@ func TestOldContentsAreDeleted(t *testing.T) {
 }
 
 // A transfer that fails leaves what is kept, and no part of a file.
-func TestABrokenTransferLeavesTheCacheAsItWas(t *testing.T) {
+func TestCacheSurvivesBrokenTransfer(t *testing.T) {
 	t.Parallel()
 	dir, fake, r, c := cacheKept(t, "good")
 	push(fake, "new content")
@@ -136,7 +136,7 @@ func TestABrokenTransferLeavesTheCacheAsItWas(t *testing.T) {
 	succeeds(t, r, c, "new content")
 }
 
-func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
+func TestCacheDirectoryNotWritable(t *testing.T) {
 	t.Parallel()
 	fake := new(reloadtest.Fake)
 	push(fake, "good")
@@ -155,7 +155,7 @@ func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 }
 
-func TestContentThatCannotBeKeptIsPublishedAndLogged(t *testing.T) {
+func TestCacheLogsFailureToKeep(t *testing.T) {
 	t.Parallel()
 	dir, fake, lines := t.TempDir(), new(reloadtest.Fake), new(logs)
 	if err := os.Mkdir(filepath.Join(dir, "kept.json"), 0o755); err != nil { // cannot be replaced by a file
@@ -173,7 +173,7 @@ func TestContentThatCannotBeKeptIsPublishedAndLogged(t *testing.T) {
 }
 
 // A load that maps the file has it for as long as it likes.
-func TestTheFileOfACacheOutlivesItsName(t *testing.T) {
+func TestCacheFile(t *testing.T) {
 	t.Parallel()
 	for _, restarted := range []bool{false, true} {
 		dir, fake := t.TempDir(), new(reloadtest.Fake)
@@ -213,7 +213,7 @@ func TestTheFileOfACacheOutlivesItsName(t *testing.T) {
 }
 
 // What is in use by one Reloader is not deleted by another one of the Source.
-func TestReloadersMayShareACache(t *testing.T) {
+func TestCacheShared(t *testing.T) {
 	t.Parallel()
 	dir, fake := t.TempDir(), new(reloadtest.Fake)
 	source := reload.Cache(fake, dir)
@@ -243,7 +243,7 @@ func TestReloadersMayShareACache(t *testing.T) {
 	cacheRestarts(t, fake, dir, "shared")
 }
 
-func TestContentTooLargeForTheCacheIsRefused(t *testing.T) {
+func TestCacheMaxBytes(t *testing.T) {
 	t.Parallel()
 	for name, size := range map[string]int64{"announced": 11, "not announced": -1, "announced and much larger": 1 << 40} {
 		t.Run(name, func(t *testing.T) {
@@ -282,7 +282,7 @@ func TestContentTooLargeForTheCacheIsRefused(t *testing.T) {
 	succeeds(t, r, c, "0123456789")
 }
 
-func TestACacheKeepsWhenItsContentWasMade(t *testing.T) {
+func TestCacheKeepsModified(t *testing.T) {
 	t.Parallel()
 	dir, made, fake := t.TempDir(), time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC), new(reloadtest.Fake)
 	push(fake, "good")
@@ -296,7 +296,7 @@ func TestACacheKeepsWhenItsContentWasMade(t *testing.T) {
 	}
 }
 
-func TestContentThatCannotBeKeptIsPublishedForItsSource(t *testing.T) {
+func TestCacheCallsPublished(t *testing.T) {
 	t.Parallel()
 	dir, fake := t.TempDir(), new(reloadtest.Fake)
 	push(fake, "good")
@@ -314,7 +314,7 @@ func TestContentThatCannotBeKeptIsPublishedForItsSource(t *testing.T) {
 
 // A body of unknown length is cut where the Reloader that takes the most would
 // refuse it, not where another one would.
-func TestReloadersThatShareACacheMayHaveDifferentBounds(t *testing.T) {
+func TestCacheSharedMaxBytes(t *testing.T) {
 	t.Parallel()
 	cache := reload.Cache(given("1", -1, "good and long"), t.TempDir())
 	large, _ := newTexts()
@@ -326,7 +326,7 @@ func TestReloadersThatShareACacheMayHaveDifferentBounds(t *testing.T) {
 }
 
 // A Body that panics leaves no half of it behind, on disk or open.
-func TestACacheOfABodyThatPanicsLeavesNoFile(t *testing.T) {
+func TestCacheBodyPanics(t *testing.T) {
 	t.Parallel()
 	dir, closed := t.TempDir(), 0
 	r, _ := start(sourceFunc(func(context.Context, string) (*reload.Content, error) {
@@ -345,7 +345,7 @@ func TestACacheOfABodyThatPanicsLeavesNoFile(t *testing.T) {
 }
 
 // A record that cannot be read for a moment does not cost what is kept.
-func TestARecordThatCannotBeReadKeepsWhatIsKept(t *testing.T) {
+func TestCacheRecordUnreadable(t *testing.T) {
 	t.Parallel()
 	dir, fake, r, _ := cacheKept(t, "good")
 	record := filepath.Join(dir, "kept.json")

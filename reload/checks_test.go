@@ -45,7 +45,7 @@ func checkedRevision(revision string, sides ...string) string {
 	return revision
 }
 
-func TestContentWithTheRightSHA256IsPublished(t *testing.T) {
+func TestSHA256Formats(t *testing.T) {
 	t.Parallel()
 	sum := fmt.Sprintf("%x", sumOf("content"))
 	for name, side := range map[string]string{
@@ -69,7 +69,7 @@ func TestContentWithTheRightSHA256IsPublished(t *testing.T) {
 	}
 }
 
-func TestAWrongSideIsSaid(t *testing.T) {
+func TestChecksRefuse(t *testing.T) {
 	t.Parallel()
 	public, private := key('a')
 	_, other := key('b')
@@ -125,7 +125,7 @@ func TestAWrongSideIsSaid(t *testing.T) {
 	}
 }
 
-func TestASignatureMayBeRawOrInBase64(t *testing.T) {
+func TestEd25519Formats(t *testing.T) {
 	t.Parallel()
 	old, _ := key('a')
 	public, private := key('b')
@@ -143,7 +143,7 @@ func TestASignatureMayBeRawOrInBase64(t *testing.T) {
 	}
 }
 
-func TestASideThatWasTransferredWronglyIsFetchedAgain(t *testing.T) {
+func TestChecksFetchSideAgain(t *testing.T) {
 	t.Parallel()
 	whole := fmt.Sprintf("%x", sumOf("content"))
 	side, fetches := whole[:30], 0
@@ -169,7 +169,7 @@ func TestASideThatWasTransferredWronglyIsFetchedAgain(t *testing.T) {
 }
 
 // The origin replaces two files, never both at once.
-func TestContentAndSideThatChangeOneAfterTheOther(t *testing.T) {
+func TestChecksSideChangesApart(t *testing.T) {
 	t.Parallel()
 	for _, sumFirst := range []bool{false, true} {
 		r, c, content, sums := checkedReloader(reload.WithSHA256)
@@ -195,7 +195,7 @@ func TestContentAndSideThatChangeOneAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestASideThatCannotBeFetchedIsAnError(t *testing.T) {
+func TestChecksSideFails(t *testing.T) {
 	t.Parallel()
 	r, c, content, sums := checkedReloader(reload.WithSHA256)
 	push(content, "content")
@@ -226,7 +226,7 @@ func TestASideThatCannotBeFetchedIsAnError(t *testing.T) {
 	}
 }
 
-func TestKeysOfAWrongLengthPanic(t *testing.T) {
+func TestEd25519KeysPanic(t *testing.T) {
 	t.Parallel()
 	public, _ := key('a')
 	source := new(reloadtest.Fake)
@@ -237,7 +237,7 @@ func TestKeysOfAWrongLengthPanic(t *testing.T) {
 
 // A check gives no revision to content that has none: such content is fetched at
 // each attempt, and an error must not say otherwise.
-func TestCheckedContentWithoutARevisionIsFetchedEachTime(t *testing.T) {
+func TestChecksWithoutRevision(t *testing.T) {
 	t.Parallel()
 	text, fetches := []byte("bad"), 0
 	source := sourceFunc(func(context.Context, string) (*reload.Content, error) {
@@ -262,7 +262,7 @@ func TestCheckedContentWithoutARevisionIsFetchedEachTime(t *testing.T) {
 	}
 }
 
-func TestASideThatIsLongerThanAnnouncedIsAnError(t *testing.T) {
+func TestChecksSideTooLong(t *testing.T) {
 	t.Parallel()
 	r, _, content, _ := checkedReloader(func(source, _ reload.Source) reload.Source {
 		return reload.WithSHA256(source, sourceFunc(func(context.Context, string) (*reload.Content, error) {
@@ -319,7 +319,7 @@ func TestChecksCompose(t *testing.T) {
 }
 
 // A cache around the checks keeps what was checked, and transfers it no more.
-func TestACacheOfCheckedContent(t *testing.T) {
+func TestChecksWithinCache(t *testing.T) {
 	t.Parallel()
 	dir, content, sums := t.TempDir(), new(reloadtest.Fake), new(reloadtest.Fake)
 	push(content, "content")

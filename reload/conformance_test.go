@@ -160,7 +160,7 @@ func (h halves) Put(t testing.TB, content []byte) {
 
 func (h halves) Remove(t testing.TB) { h[len(h)-1].Remove(t) }
 
-func TestEverySourceConforms(t *testing.T) {
+func TestSources(t *testing.T) {
 	t.Parallel()
 	for name, open := range map[string]func(t *testing.T) (reload.Source, reloadtest.Origin){
 		"File, renamed": func(t *testing.T) (reload.Source, reloadtest.Origin) {
@@ -258,7 +258,7 @@ var stormOrigins = map[string]func(dir, name string) reloadtest.Origin{
 	"symlink swaps":             func(dir, _ string) reloadtest.Origin { return linked{dir, new(int)} },
 }
 
-func TestStormsOfChanges(t *testing.T) {
+func TestFileStorms(t *testing.T) {
 	t.Parallel()
 	dirs := map[string]func(t *testing.T) string{"temporary directory": func(t *testing.T) string { return t.TempDir() }}
 	if _, err := os.Stat("/dev/shm"); err == nil {

@@ -23,10 +23,10 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// TestTheTextsOfErrors gives bad input twice: to a Reloader that has loaded
+// TestErrorTexts gives bad input twice: to a Reloader that has loaded
 // nothing, and to one that has. Each text says where the input came from, what of
 // it, what is wrong, at which stage, what is current, and what happens next.
-func TestTheTextsOfErrors(t *testing.T) {
+func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	in := func(name, content string) string {
@@ -136,7 +136,7 @@ func TestTheTextsOfErrors(t *testing.T) {
 	}
 }
 
-func TestNewPanicsForWhatCannotWork(t *testing.T) {
+func TestNewPanics(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
 	source := new(reloadtest.Fake)
@@ -173,7 +173,7 @@ func panicky(breaks func() *reload.Content) reload.Source {
 	})
 }
 
-func TestAPanicOfASourceIsAnErrorOfItsStage(t *testing.T) {
+func TestPanicOfSource(t *testing.T) {
 	t.Parallel()
 	body := func(r io.Reader) *reload.Content {
 		return &reload.Content{Revision: "bad", Size: -1, Body: io.NopCloser(r)}
@@ -214,7 +214,7 @@ func TestAPanicOfASourceIsAnErrorOfItsStage(t *testing.T) {
 	}
 }
 
-func TestAPanicOfPublishedIsLogged(t *testing.T) {
+func TestPanicOfPublished(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
 	var lines logs
@@ -232,7 +232,7 @@ type panicWaiter struct{ reload.Source }
 
 func (panicWaiter) Wait(context.Context, string) error { panic("nil map") }
 
-func TestAPanicOfWaitLeavesTheTimer(t *testing.T) {
+func TestPanicOfWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		var lines logs
@@ -262,7 +262,7 @@ type closer struct{ io.Reader }
 
 func (closer) Close() error { panic("nil map") }
 
-func TestAPanicOfCloseIsLogged(t *testing.T) {
+func TestPanicOfClose(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
 	var lines logs
@@ -278,7 +278,7 @@ func TestAPanicOfCloseIsLogged(t *testing.T) {
 
 // A Body that says that it has read more than it was asked for, or less than
 // nothing, is an error, not a panic of Run.
-func TestABodyThatCountsWronglyIsAnError(t *testing.T) {
+func TestBodyCount(t *testing.T) {
 	t.Parallel()
 	for name, count := range map[string]func(int) int{
 		"too many": func(n int) int { return n + 1 }, "negative": func(int) int { return -1 },

@@ -21,7 +21,7 @@ import (
 
 // A file is not at rest because its modification time is old: cp -p and tar set
 // that while they write.
-func TestAFileWithAnOldTimeIsReadWhenItHasNotChangedLately(t *testing.T) {
+func TestFileRests(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "data")
 	old := time.Now().Add(-time.Hour)
@@ -46,7 +46,7 @@ func TestAFileWithAnOldTimeIsReadWhenItHasNotChangedLately(t *testing.T) {
 }
 
 // A time in the future is that of another clock: the file would never rest.
-func TestAFileWithATimeInTheFutureIsRead(t *testing.T) {
+func TestFileFromTheFuture(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "data")
 	future := time.Now().Add(time.Hour)
@@ -67,12 +67,12 @@ func TestAFileWithATimeInTheFutureIsRead(t *testing.T) {
 // overlayRefused is what the child process says if it may not mount.
 const overlayRefused = "cannot mount an overlay: "
 
-// TestFilesOnAnOverlay reads files of an overlay file system, as in a container:
+// TestFileOnOverlay reads files of an overlay file system, as in a container:
 // a change of a file of the lower layer makes a copy of it in the upper one. It
 // needs the right to mount, in a user namespace at least, and runs in a process
 // with mounts of its own, so that none is left. Where that is not allowed it is
 // skipped, in CI too: the right to mount is the machine's, not the build's.
-func TestFilesOnAnOverlay(t *testing.T) {
+func TestFileOnOverlay(t *testing.T) {
 	if pooltest.InChild() == "" {
 		t.Parallel()
 		overlayChild(t)
@@ -256,7 +256,7 @@ func overlayDeleted(t *testing.T, merged func(*testing.T, string) (dir, name str
 	}
 }
 
-func TestAFullDiskLeavesWhatIsKept(t *testing.T) {
+func TestCacheOnFullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
 		t.Skip("mounting a tmpfs needs root:", err)
@@ -284,7 +284,7 @@ func TestAFullDiskLeavesWhatIsKept(t *testing.T) {
 	succeeds(t, r, c, "fits")
 }
 
-func TestADirectoryThatIsReadOnlyStillServes(t *testing.T) {
+func TestCacheReadOnly(t *testing.T) {
 	dir, fake := t.TempDir(), new(reloadtest.Fake)
 	push(fake, "good")
 	r, c := start(fake, dir, reload.Options{})

@@ -24,7 +24,7 @@ func fromFile(t *testing.T) (*reload.Reloader, *texts, string) {
 	return reload.New(c, reload.File(name), load, reload.Options{Logger: quiet}), c, name
 }
 
-func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
+func TestFileChangesDuringRead(t *testing.T) {
 	t.Parallel()
 	const long = "long before"
 	for name, test := range map[string]struct {
@@ -75,7 +75,7 @@ func TestAFileThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 	}
 }
 
-func TestAFileThatNeverRestsIsNotLoaded(t *testing.T) {
+func TestFileNeverRests(t *testing.T) {
 	t.Parallel()
 	r, c, name := fromFile(t)
 	write(t, name, "before")
@@ -109,7 +109,7 @@ func TestAFileThatNeverRestsIsNotLoaded(t *testing.T) {
 	succeeds(t, r, c, "before")
 }
 
-func TestAFileThatIsDeletedAndReturnsIsLoaded(t *testing.T) {
+func TestFileDeleted(t *testing.T) {
 	t.Parallel()
 	r, c, name := fromFile(t)
 	if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, fs.ErrNotExist) || failure.Refused {
@@ -130,7 +130,7 @@ func TestAFileThatIsDeletedAndReturnsIsLoaded(t *testing.T) {
 	succeeds(t, r, c, "two")
 }
 
-func TestTheFileOfTheContentIsTheOneThatIsRead(t *testing.T) {
+func TestFileOfContent(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "data")
 	write(t, name, "before")
@@ -156,7 +156,7 @@ func TestTheFileOfTheContentIsTheOneThatIsRead(t *testing.T) {
 }
 
 // What was opened is whole: the next poll finds what is new.
-func TestAFileThatIsReplacedWhileItIsReadIsLoadedOnce(t *testing.T) {
+func TestFileReplacedDuringRead(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("an open file cannot be replaced")
@@ -192,7 +192,7 @@ func TestAFileThatIsReplacedWhileItIsReadIsLoadedOnce(t *testing.T) {
 	}
 }
 
-func TestFSReadsAnyFileSystem(t *testing.T) {
+func TestFS(t *testing.T) {
 	t.Parallel()
 	const name = "tables/data"
 	at := time.Unix(1_700_000_000, 0)
@@ -234,7 +234,7 @@ func TestFSWithoutTimes(t *testing.T) {
 	}
 }
 
-func TestAFileOfAnFSThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
+func TestFSChangesDuringRead(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{"same length": "AFTER!", "longer": "afterwards", "shorter": "now"} {
 		t.Run(name, func(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-func TestWhatIsNoRegularFileIsRefusedWithoutWaiting(t *testing.T) {
+func TestFileNotRegular(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	name := filepath.Join(dir, "data")
@@ -42,7 +42,7 @@ func TestWhatIsNoRegularFileIsRefusedWithoutWaiting(t *testing.T) {
 
 // A FIFO may take a file's place after the stat. Its open waits for a writer,
 // unless it is told not to.
-func TestAFIFOIsOpenedWithoutWaiting(t *testing.T) {
+func TestFileOpensFIFO(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(name, 0o644); err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-func TestRunFollowsHints(t *testing.T) {
+func TestHints(t *testing.T) {
 	inBubble(t, true, reload.Options{Every: 24 * time.Hour}, func(t *testing.T, _ *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		for i := range 10 {
 			push(fake, "content %d", i)
@@ -24,7 +24,7 @@ func TestRunFollowsHints(t *testing.T) {
 	})
 }
 
-func TestAWaiterThatNeverWaitsDoesNotMakeRunSpin(t *testing.T) {
+func TestHintsWithoutPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		fake := eager{new(reloadtest.Fake)}
@@ -55,7 +55,7 @@ func recordedAttempts(t *testing.T, source reload.Source) uint64 {
 }
 
 // Hints of a Waiter that never waits become rare while they lead to failures.
-func TestHintsThatLeadToFailuresBecomeRare(t *testing.T) {
+func TestHintsOfFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := eager{new(reloadtest.Fake)}
 		fake.Fail(errors.New("down"))
@@ -66,7 +66,7 @@ func TestHintsThatLeadToFailuresBecomeRare(t *testing.T) {
 }
 
 // A Waiter is asked for what is newer than what was refused.
-func TestARefusedRevisionGivesNoHints(t *testing.T) {
+func TestHintsDuringRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		fake := new(reloadtest.Fake)
@@ -90,7 +90,7 @@ func TestARefusedRevisionGivesNoHints(t *testing.T) {
 }
 
 // A source that asks to be left alone is, whatever the hints say.
-func TestAHintDoesNotEndWhatTheSourceAskedFor(t *testing.T) {
+func TestHintsDuringRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		fake := eager{new(reloadtest.Fake)}
@@ -113,7 +113,7 @@ func TestAHintDoesNotEndWhatTheSourceAskedFor(t *testing.T) {
 }
 
 // An attempt of another caller that succeeds ends what the source asked for.
-func TestASuccessEndsWhatTheSourceAskedFor(t *testing.T) {
+func TestRetryAfterEndsWithSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		fake := new(reloadtest.Fake)
@@ -139,7 +139,7 @@ func TestASuccessEndsWhatTheSourceAskedFor(t *testing.T) {
 }
 
 // The first success ends that hints are rare.
-func TestAHintAfterTheFirstSuccessIsFollowedAtOnce(t *testing.T) {
+func TestHintsAfterFirstSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		fake := new(reloadtest.Fake)
@@ -169,7 +169,7 @@ type plantedDeaf struct{ *reloadtest.Fake }
 func (plantedDeaf) Wait(context.Context, string) error { return errDown }
 
 // A Waiter that gives no hints is asked again after Every, and logged each time.
-func TestAWaiterThatFailsIsAskedAgainAfterEvery(t *testing.T) {
+func TestHintsWaiterFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		source := plantedDeaf{new(reloadtest.Fake)}
@@ -187,7 +187,7 @@ func TestAWaiterThatFailsIsAskedAgainAfterEvery(t *testing.T) {
 
 // Sources that wrap a Waiter hand it its own revision: another one would be a
 // hint at once, and then again and again.
-func TestWrappedWaitersAreAskedWithTheirOwnRevision(t *testing.T) {
+func TestHintsOfWrappedSources(t *testing.T) {
 	dir := t.TempDir()
 	for name, wrap := range map[string]func(fake, sums reload.Source) reload.Source{
 		"a check": reload.WithSHA256,

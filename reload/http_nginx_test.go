@@ -130,7 +130,7 @@ func (n *nginx) put(t *testing.T, second int, content string) {
 	}
 }
 
-func TestNginxIsAskedConditionally(t *testing.T) {
+func TestNginxConditions(t *testing.T) {
 	for location, revision := range map[string]string{"etag": `etag "`, "no-etag": "date ", "gzip": `etag W/"`} {
 		t.Run(location, func(t *testing.T) {
 			n := newNginx(t)
@@ -160,7 +160,7 @@ func isStatus(err error, want int) bool {
 	return errors.As(err, &status) && status.Status == want
 }
 
-func TestNginxIsKilledDuringADownload(t *testing.T) {
+func TestNginxKilled(t *testing.T) {
 	n := newNginx(t)
 	big := string(numbered(2)) // repeated, so that it does not fit into the buffers between
 	for len(big) < 16<<20 {
@@ -213,7 +213,7 @@ func TestNginxIsKilledDuringADownload(t *testing.T) {
 }
 
 // A slow transfer takes longer than both timeouts, which do not bound it.
-func TestNginxIsSlow(t *testing.T) {
+func TestNginxSlow(t *testing.T) {
 	n := newNginx(t)
 	const timeout = 3 * time.Second
 	content := string(make([]byte, 10<<20)) // 2 MiB a second
@@ -225,7 +225,7 @@ func TestNginxIsSlow(t *testing.T) {
 	}
 }
 
-func TestNginxServesGarbage(t *testing.T) {
+func TestNginxGarbage(t *testing.T) {
 	for _, location := range []string{"etag", "no-etag"} {
 		t.Run(location, func(t *testing.T) {
 			n := newNginx(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-func TestRedirectsAreFollowed(t *testing.T) {
+func TestRedirect(t *testing.T) {
 	t.Parallel()
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -36,7 +36,7 @@ func TestRedirectsAreFollowed(t *testing.T) {
 	}
 }
 
-func TestARedirectGetsNoQueryInReferer(t *testing.T) {
+func TestRedirectReferer(t *testing.T) {
 	t.Parallel()
 	var referers []string
 	mux := http.NewServeMux()
@@ -68,7 +68,7 @@ func prepareKeys(r *http.Request) error {
 	return nil
 }
 
-func TestHeadersOfPrepareAreNotShown(t *testing.T) {
+func TestPrepareHeadersAreHidden(t *testing.T) {
 	t.Parallel()
 	refused := errors.New("connection refused")
 	echo := func(w http.ResponseWriter, r *http.Request) {
@@ -149,7 +149,7 @@ func prepareTrip(t *testing.T, check func(*http.Request, []*http.Request) error,
 	return last
 }
 
-func TestHeadersOfPrepareStayWithTheirHost(t *testing.T) {
+func TestRedirectHeaders(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		addresses []string
@@ -179,7 +179,7 @@ func TestHeadersOfPrepareStayWithTheirHost(t *testing.T) {
 	}
 }
 
-func TestTheClientsCheckRedirectIsCalled(t *testing.T) {
+func TestRedirectCheck(t *testing.T) {
 	t.Parallel()
 	header := prepareTrip(t, func(r *http.Request, via []*http.Request) error {
 		if via[0].Header.Get("X-Api-Key") == "" || r.Header.Get("X-Api-Key") != "" {
@@ -211,7 +211,7 @@ func TestTheClientsCheckRedirectIsCalled(t *testing.T) {
 	}
 }
 
-func TestWithoutCheckRedirectTenRequestsAreMade(t *testing.T) {
+func TestRedirectLimit(t *testing.T) {
 	t.Parallel()
 	requests := 0
 	_, err := reload.HTTP("http://host/list", reload.HTTPOptions{Client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {

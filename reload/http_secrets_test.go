@@ -37,7 +37,7 @@ func everything(r *reload.Reloader, shown ...any) string {
 	return all
 }
 
-func TestNothingShowsSecrets(t *testing.T) {
+func TestSecrets(t *testing.T) {
 	t.Parallel()
 	echo := func(status int, format string) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
@@ -156,7 +156,7 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
-func TestAStatusErrorWithSecretsIsStillOne(t *testing.T) {
+func TestSecretsKeepHTTPError(t *testing.T) {
 	t.Parallel()
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Retry-After", "60")
@@ -170,7 +170,7 @@ func TestAStatusErrorWithSecretsIsStillOne(t *testing.T) {
 }
 
 // What Prepare adds is hidden as what the URL has is, however a server quotes it.
-func TestSecretsThatPrepareAddsAreHidden(t *testing.T) {
+func TestSecretsOfPrepare(t *testing.T) {
 	t.Parallel()
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no licence for "+r.URL.Query().Get("key")+", "+r.URL.Query().Get("pin")+", "+r.Header.Get("Cookie"), http.StatusForbidden)
@@ -193,7 +193,7 @@ func TestSecretsThatPrepareAddsAreHidden(t *testing.T) {
 
 // What Prepare puts into the URL, and what a cookie jar sends, is a secret after a
 // redirect, too.
-func TestNoRequestOnTheWayShowsItsSecrets(t *testing.T) {
+func TestSecretsOfRedirects(t *testing.T) {
 	t.Parallel()
 	server := site(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
@@ -230,7 +230,7 @@ func TestNoRequestOnTheWayShowsItsSecrets(t *testing.T) {
 }
 
 // A panic of Prepare is shown like its error.
-func TestAPanicOfPrepareShowsNoSecrets(t *testing.T) {
+func TestSecretsOfPanic(t *testing.T) {
 	t.Parallel()
 	r, _ := fromHTTP("http://127.0.0.1:1/db?key=k3y-in-query", reload.HTTPOptions{Prepare: func(r *http.Request) error {
 		r.Header.Set("X-Api-Key", "k3y-of-the-api")
@@ -248,7 +248,7 @@ func TestAPanicOfPrepareShowsNoSecrets(t *testing.T) {
 	}
 }
 
-func TestQueriesInATextAreNotShown(t *testing.T) {
+func TestSecretsInTexts(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"no /%zz/blob?X-Sig=S1GNATURE here":                "no /%zz/blob?… here",
@@ -284,7 +284,7 @@ func TestQueriesInATextAreNotShown(t *testing.T) {
 	}
 }
 
-func TestAMalformedRedirectShowsNoQuery(t *testing.T) {
+func TestSecretsOfMalformedRedirect(t *testing.T) {
 	t.Parallel()
 	for _, location := range []string{"/%zz/blob", "%zz", "//ho%zzst/blob", "http://%zz/", "//alice:S1GNATURE@ho%zzst/", ":"} {
 		s := site(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -298,7 +298,7 @@ func TestAMalformedRedirectShowsNoQuery(t *testing.T) {
 	}
 }
 
-func TestAQueryThatIsNotEscapedIsNotShown(t *testing.T) {
+func TestSecretsNotEscaped(t *testing.T) {
 	t.Parallel()
 	client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
 		return nil, fmt.Errorf("no route to %s", r.URL)

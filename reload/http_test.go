@@ -50,7 +50,7 @@ func gzipped(t *testing.T, text string) []byte {
 	return b.Bytes()
 }
 
-func TestGzipIsUndone(t *testing.T) {
+func TestHTTPGzip(t *testing.T) {
 	t.Parallel()
 	text := strings.Repeat("a row of the table\n", 1000)
 	packed := gzipped(t, text)
@@ -82,7 +82,7 @@ func TestGzipIsUndone(t *testing.T) {
 	is(t, c, "")
 }
 
-func TestRequestsAreConditional(t *testing.T) {
+func TestHTTPConditions(t *testing.T) {
 	t.Parallel()
 	const date = "Tue, 14 Nov 2023 22:13:20 GMT"
 	for name, test := range map[string]struct {
@@ -134,7 +134,7 @@ func TestRequestsAreConditional(t *testing.T) {
 	}
 }
 
-func TestA304ThatWasNotAskedForIsAnError(t *testing.T) {
+func TestHTTPNotModifiedUnasked(t *testing.T) {
 	t.Parallel()
 	s := site(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotModified) })
 	source := reload.HTTP(s.URL, reload.HTTPOptions{})
@@ -149,7 +149,7 @@ func TestA304ThatWasNotAskedForIsAnError(t *testing.T) {
 	}
 }
 
-func TestStatusErrorsSayHowTheBodyBegins(t *testing.T) {
+func TestHTTPError(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		status  int
@@ -191,7 +191,7 @@ func TestStatusErrorsSayHowTheBodyBegins(t *testing.T) {
 	}
 }
 
-func TestRetryAfterMayBeADate(t *testing.T) {
+func TestHTTPRetryAfterDate(t *testing.T) {
 	t.Parallel()
 	at := time.Now().Add(time.Hour).Truncate(time.Second)
 	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -207,7 +207,7 @@ func TestRetryAfterMayBeADate(t *testing.T) {
 	}
 }
 
-func TestHTTPPanicsForWhatCannotWork(t *testing.T) {
+func TestHTTPPanics(t *testing.T) {
 	t.Parallel()
 	const noURL = "reload: HTTP with an address that is no http or https URL with a host"
 	for _, address := range []string{"", "/file", "ftp://host/file", "host/file", "http://", "http://:80/", "http://ho st/", "https:host"} {
@@ -218,7 +218,7 @@ func TestHTTPPanicsForWhatCannotWork(t *testing.T) {
 	}
 }
 
-func TestClientAndPrepareAreUsed(t *testing.T) {
+func TestHTTPClientAndPrepare(t *testing.T) {
 	t.Parallel()
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
 		user, password, _ := r.BasicAuth()
@@ -255,7 +255,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-func TestConnectionsAreUsedAgain(t *testing.T) {
+func TestHTTPConnections(t *testing.T) {
 	t.Parallel()
 	addresses := make(map[string]bool)
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
@@ -278,7 +278,7 @@ func TestConnectionsAreUsedAgain(t *testing.T) {
 
 // The ctx of a request ends with its attempt: Run's lives long, and would hold
 // each of them.
-func TestTheContextOfARequestEndsWithTheAttempt(t *testing.T) {
+func TestHTTPRequestContext(t *testing.T) {
 	t.Parallel()
 	status := http.StatusOK
 	s := site(t, func(w http.ResponseWriter, _ *http.Request) {

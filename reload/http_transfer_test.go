@@ -15,7 +15,7 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-func TestABodyThatTheServerCutsIsAnError(t *testing.T) {
+func TestTransferCut(t *testing.T) {
 	t.Parallel()
 	for name, response := range map[string]string{
 		"shorter than Content-Length":   "HTTP/1.1 200 OK\r\nContent-Length: 100\r\nETag: \"x\"\r\n\r\nhalf",
@@ -56,7 +56,7 @@ func TestABodyThatTheServerCutsIsAnError(t *testing.T) {
 	}
 }
 
-func TestACtxThatEndsInTheMiddleEndsTheTransfer(t *testing.T) {
+func TestTransferCancelled(t *testing.T) {
 	t.Parallel()
 	gone := make(chan struct{})
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
@@ -144,14 +144,14 @@ func failsAfter(t *testing.T, r *reload.Reloader, stage reload.Stage, want strin
 	}
 }
 
-func TestAServerThatDoesNotAnswerIsLeft(t *testing.T) {
+func TestTransferWithoutAnswer(t *testing.T) {
 	inTime(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, func(t *testing.T, client *http.Client) {
 		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout}, reload.Options{})
 		failsAfter(t, r, reload.Fetching, "no response within 5s", headerTimeout)
 	})
 }
 
-func TestRedirectsCountForTheHeaderTimeout(t *testing.T) {
+func TestTransferOfRedirects(t *testing.T) {
 	inTime(t, func(w http.ResponseWriter, r *http.Request) {
 		time.Sleep(3 * time.Second)
 		http.Redirect(w, r, "/more", http.StatusFound)
@@ -161,7 +161,7 @@ func TestRedirectsCountForTheHeaderTimeout(t *testing.T) {
 	})
 }
 
-func TestATransferThatStallsIsLeft(t *testing.T) {
+func TestTransferStalls(t *testing.T) {
 	const pause, parts = 9 * time.Second, 100 // longer than both timeouts in all
 	inTime(t, func(w http.ResponseWriter, r *http.Request) {
 		for i := range parts {
@@ -187,7 +187,7 @@ func TestATransferThatStallsIsLeft(t *testing.T) {
 	})
 }
 
-func TestALoadThatTakesItsTimeIsNoStall(t *testing.T) {
+func TestTransferSlowLoad(t *testing.T) {
 	inTime(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Length", "1000000")
 		w.Write(make([]byte, 1_000_000))
@@ -208,7 +208,7 @@ func TestALoadThatTakesItsTimeIsNoStall(t *testing.T) {
 	})
 }
 
-func TestAStatusErrorDoesNotWaitForItsBody(t *testing.T) {
+func TestTransferOfErrorBody(t *testing.T) {
 	inTime(t, func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadGateway)
 		fmt.Fprint(w, "upstream")
@@ -221,7 +221,7 @@ func TestAStatusErrorDoesNotWaitForItsBody(t *testing.T) {
 }
 
 // Run asks no sooner than the server allows.
-func TestRunWaitsAsLongAsTheServerAsks(t *testing.T) {
+func TestRetryAfterOfServer(t *testing.T) {
 	var asked []time.Time
 	inTime(t, func(w http.ResponseWriter, _ *http.Request) {
 		asked = append(asked, time.Now()) // one request at a time

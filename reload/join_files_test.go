@@ -31,7 +31,7 @@ func joinFiles(t *testing.T, texts ...string) (names []string, source reload.Sou
 	return names, reload.Join(sources...)
 }
 
-func TestAFileOfAJoinThatChangesWhileItIsReadIsReadAgain(t *testing.T) {
+func TestJoinFileChangesDuringRead(t *testing.T) {
 	t.Parallel()
 	for i := range 2 {
 		names, source := joinFiles(t, "users", "roles")
@@ -80,7 +80,7 @@ func (w joinWaiter) Wait(ctx context.Context, have string) error {
 	return ctx.Err()
 }
 
-func TestWaitOfAJoinEndsWithTheFirstOfItsSources(t *testing.T) {
+func TestJoinWait(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		wait func(have string) error
@@ -119,7 +119,7 @@ type namedWaiter struct{ joinWaiter }
 
 func (namedWaiter) String() string { return "given" }
 
-func TestAHintOfAnySourceOfAJoinLeadsToAnAttempt(t *testing.T) {
+func TestJoinHints(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fakes, fetched := joinFakes("users", "roles")
 		c, _ := newTexts()
@@ -157,7 +157,7 @@ func joinSummed(name, content, want string, published func() error) reload.Sourc
 	}), name}
 }
 
-func TestEachPartIsVerifiedWithItsOwnDigest(t *testing.T) {
+func TestJoinVerifiesParts(t *testing.T) {
 	t.Parallel()
 	var published []string
 	publish := func(name string) func() error {
@@ -190,7 +190,7 @@ func joinCaches(dir string, fakes ...*joinFake) reload.Source {
 	return reload.Join(sources...)
 }
 
-func TestAJoinOfCachesKeepsItsContent(t *testing.T) {
+func TestJoinOfCaches(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	fakes, _ := joinFakes("users", "roles")
@@ -232,14 +232,14 @@ func TestAJoinOfCachesKeepsItsContent(t *testing.T) {
 	}
 }
 
-func TestAJoinOfWhichOneSourceKeepsNothingIsNoKeeper(t *testing.T) {
+func TestJoinIsNoKeeper(t *testing.T) {
 	t.Parallel()
 	if _, ok := reload.Join(reload.Cache(new(reloadtest.Fake), t.TempDir()), new(reloadtest.Fake)).(reload.Keeper); ok {
 		t.Error("it is one")
 	}
 }
 
-func TestWhatIsTooLargeForACacheInAJoinIsNotSpooled(t *testing.T) {
+func TestJoinMaxBytesOfCache(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	fakes, _ := joinFakes("users", strings.Repeat("x", 101))

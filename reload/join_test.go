@@ -58,7 +58,7 @@ func joinReloader(source reload.Source, load func(context.Context, *text, *text,
 	return reload.New(c, source, load, reload.Options{Logger: quiet, MaxBytes: 100}), c
 }
 
-func TestAJoinIsFetchedWholeWhenOneOfItsSourcesIsNew(t *testing.T) {
+func TestJoin(t *testing.T) {
 	t.Parallel()
 	fakes, source := joinFakes("users", "roles", "groups")
 	r, c := joinReloader(source, loadJoined)
@@ -88,7 +88,7 @@ func TestAJoinIsFetchedWholeWhenOneOfItsSourcesIsNew(t *testing.T) {
 	}
 }
 
-func TestARevisionOfAJoinIsTakenApartWhateverItsPartsAre(t *testing.T) {
+func TestJoinRevision(t *testing.T) {
 	t.Parallel()
 	for _, revisions := range [][]string{
 		{"1", "2"},
@@ -129,7 +129,7 @@ func TestARevisionOfAJoinIsTakenApartWhateverItsPartsAre(t *testing.T) {
 	}
 }
 
-func TestAJoinWithASourceWithoutRevisionsHasNone(t *testing.T) {
+func TestJoinWithoutRevision(t *testing.T) {
 	t.Parallel()
 	fake := &joinFake{Fake: new(reloadtest.Fake), name: "fake"}
 	push(fake.Fake, "content")
@@ -153,7 +153,7 @@ func TestAJoinWithASourceWithoutRevisionsHasNone(t *testing.T) {
 	}
 }
 
-func TestAJoinClosesWhatItFetchedIfAnotherSourceFails(t *testing.T) {
+func TestJoinClosesAfterFailure(t *testing.T) {
 	t.Parallel()
 	for want, fails := range map[string]func() (*reload.Content, error){
 		"last: the origin is down":                                 func() (*reload.Content, error) { return nil, errDown },
@@ -178,7 +178,7 @@ func TestAJoinClosesWhatItFetchedIfAnotherSourceFails(t *testing.T) {
 	}
 }
 
-func TestAJoinClosesTheNewerContentIfTheOthersFail(t *testing.T) {
+func TestJoinClosesNewerContent(t *testing.T) {
 	t.Parallel()
 	fakes, last := joinFakes("users")
 	fetches := 0
@@ -207,7 +207,7 @@ func TestAJoinClosesTheNewerContentIfTheOthersFail(t *testing.T) {
 	is(t, c, "users")
 }
 
-func TestPartsAreReadToTheirEnd(t *testing.T) {
+func TestJoinReadsToTheEnd(t *testing.T) {
 	t.Parallel()
 	for name, left := range map[string]int{"the first": 0, "the second": 1} {
 		t.Run(name, func(t *testing.T) {
@@ -242,7 +242,7 @@ func TestPartsAreReadToTheirEnd(t *testing.T) {
 	}
 }
 
-func TestTheBodyOfAJoinIsItsPartsOneAfterTheOther(t *testing.T) {
+func TestJoinBody(t *testing.T) {
 	t.Parallel()
 	fakes, source := joinFakes("first ", "second")
 	r, c := joinReloader(reload.Join(source), load)
@@ -260,7 +260,7 @@ func TestTheBodyOfAJoinIsItsPartsOneAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestMaxBytesBoundsThePartsTogether(t *testing.T) {
+func TestJoinMaxBytes(t *testing.T) {
 	t.Parallel()
 	half := strings.Repeat("x", 50)
 	r, c := joinReloader(reload.Join(given("1", -1, half), given("2", 50, half)), load)
@@ -277,7 +277,7 @@ func TestMaxBytesBoundsThePartsTogether(t *testing.T) {
 	}
 }
 
-func TestPartsCanBeReadSideBySide(t *testing.T) {
+func TestJoinReadSideBySide(t *testing.T) {
 	t.Parallel()
 	_, source := joinFakes("users", "roles")
 	r, c := joinReloader(source, func(_ context.Context, next, _ *text, content *reload.Content) error {
@@ -297,7 +297,7 @@ func TestPartsCanBeReadSideBySide(t *testing.T) {
 	succeeds(t, r, c, "usersroles")
 }
 
-func TestAcceptTellsTheParts(t *testing.T) {
+func TestJoinAccept(t *testing.T) {
 	t.Parallel()
 	_, source := joinFakes("users", "roles")
 	r, c := joinReloader(reload.Join(source), func(ctx context.Context, next, current *text, content *reload.Content) error {
@@ -317,7 +317,7 @@ func TestAcceptTellsTheParts(t *testing.T) {
 	is(t, c, "usersroles")
 }
 
-func TestOptionsOfOneSourceDoNotWrapAJoin(t *testing.T) {
+func TestJoinPanics(t *testing.T) {
 	t.Parallel()
 	_, plainJoin := joinFakes("users", "roles")
 	dir := t.TempDir()
@@ -349,7 +349,7 @@ func joinOwn(parts func() []*reload.Content) reload.Source {
 	}), "own"}
 }
 
-func TestASourceOfOnesOwnCanHaveParts(t *testing.T) {
+func TestPartsOfOwnSource(t *testing.T) {
 	t.Parallel()
 	closed := ""
 	part := func(text string) *reload.Content {
@@ -377,7 +377,7 @@ func TestASourceOfOnesOwnCanHaveParts(t *testing.T) {
 }
 
 // A part whose Close panics does not keep the others open.
-func TestAJoinClosesEachPart(t *testing.T) {
+func TestJoinClosesEachPart(t *testing.T) {
 	t.Parallel()
 	closed := 0
 	part := func(fails bool) reload.Source {

@@ -65,7 +65,7 @@ func pageFailed(r *reload.Reloader, fake *reloadtest.Fake) {
 	r.Reload(context.Background())
 }
 
-func TestThePageSaysInWhichStateTheContentIs(t *testing.T) {
+func TestPageHeadline(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func(r *reload.Reloader, fake *reloadtest.Fake, c *texts)
@@ -151,7 +151,7 @@ func limited() (*reload.Reloader, *reloadtest.Fake, *texts) {
 	}, reload.Options{Logger: quiet, Stats: pool.Stats}), fake, c
 }
 
-func TestThePageSaysThatContentIsFromTheCache(t *testing.T) {
+func TestPageOfCache(t *testing.T) {
 	dir, fake, _, _ := cacheKept(t, "kept")
 	fake.Fail(errRefused)
 	r, _ := cacheRestarts(t, fake, dir, "kept")
@@ -171,7 +171,7 @@ func TestThePageSaysThatContentIsFromTheCache(t *testing.T) {
 	}
 }
 
-func TestThePageShowsTheLastTwentySwapsAndFailures(t *testing.T) {
+func TestPageHistory(t *testing.T) {
 	r, _, fake := faked(reload.Options{})
 	for i := range 25 {
 		push(fake, "%d", i)
@@ -189,7 +189,7 @@ func TestThePageShowsTheLastTwentySwapsAndFailures(t *testing.T) {
 }
 
 // A stack is there, but not in the way.
-func TestThePageFoldsAStack(t *testing.T) {
+func TestPageStack(t *testing.T) {
 	r, _, fake := faked(reload.Options{})
 	push(fake, "panic")
 	r.Reload(t.Context())
@@ -199,7 +199,7 @@ func TestThePageFoldsAStack(t *testing.T) {
 	}
 }
 
-func TestThePageSaysInWordsWhatReadersHold(t *testing.T) {
+func TestPageHeld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, c, fake := faked(reload.Options{})
 		for held, want := range []string{
@@ -218,7 +218,7 @@ func TestThePageSaysInWordsWhatReadersHold(t *testing.T) {
 	})
 }
 
-func TestThePageTellsTimesInTheUnitsOfPeople(t *testing.T) {
+func TestPageTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _, fake := faked(reload.Options{})
 		push(fake, "one")
@@ -243,7 +243,7 @@ func TestThePageTellsTimesInTheUnitsOfPeople(t *testing.T) {
 	})
 }
 
-func TestThePageStopsRenewingItselfIfItIsAsked(t *testing.T) {
+func TestPageRenewal(t *testing.T) {
 	r, _, _ := faked(reload.Options{})
 	const refresh = `http-equiv="refresh"`
 	if !strings.Contains(pageOf(t, r), refresh) {
@@ -254,7 +254,7 @@ func TestThePageStopsRenewingItselfIfItIsAsked(t *testing.T) {
 	}
 }
 
-func TestOnlyGetAndHeadAreServed(t *testing.T) {
+func TestPageMethods(t *testing.T) {
 	r, _, _ := faked(reload.Options{})
 	server := httptest.NewServer(r)
 	defer server.Close()
@@ -300,7 +300,7 @@ func (h *hostile) Fetch(context.Context, string) (*reload.Content, error) {
 	return &reload.Content{Revision: script, Size: -1, Body: io.NopCloser(strings.NewReader("text"))}, nil
 }
 
-func TestHTMLInTextsIsEscaped(t *testing.T) {
+func TestPageEscapesHTML(t *testing.T) {
 	c, _ := newTexts()
 	source := new(hostile)
 	r := reload.New(c, source, load, reload.Options{Logger: quiet})
@@ -318,7 +318,7 @@ func TestHTMLInTextsIsEscaped(t *testing.T) {
 	}
 }
 
-func TestThePageLoadsNothing(t *testing.T) {
+func TestPageLoadsNothing(t *testing.T) {
 	r, _, fake := faked(reload.Options{})
 	push(fake, "one")
 	r.Reload(t.Context())

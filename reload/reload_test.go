@@ -17,7 +17,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-func TestReloadPublishesWhatIsNew(t *testing.T) {
+func TestReload(t *testing.T) {
 	t.Parallel()
 	var seen []reload.Outcome
 	r, c, fake := faked(reload.Options{Observe: func(e reload.Event) { seen = append(seen, e.Outcome) }})
@@ -38,7 +38,7 @@ func TestReloadPublishesWhatIsNew(t *testing.T) {
 	}
 }
 
-func TestTheSameBytesUnderANewRevisionAreNotPublished(t *testing.T) {
+func TestReloadSameBytes(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
 	fake := new(reloadtest.Fake)
@@ -59,7 +59,7 @@ func TestTheSameBytesUnderANewRevisionAreNotPublished(t *testing.T) {
 	succeeds(t, r, c, "one") // it is not current any more, so it is published
 }
 
-func TestAFailedReadIsTriedAgain(t *testing.T) {
+func TestReloadAfterFailure(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("connection reset")
 	for name, fail := range map[string]func(*reloadtest.Fake){
@@ -94,7 +94,7 @@ func TestAFailedReadIsTriedAgain(t *testing.T) {
 }
 
 // A decoder that stops early must not keep the rest from being checked.
-func TestTheRestOfTheBodyIsReadBeforePublication(t *testing.T) {
+func TestReloadReadsToTheEnd(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
 	fake := new(reloadtest.Fake)
@@ -117,7 +117,7 @@ func TestTheRestOfTheBodyIsReadBeforePublication(t *testing.T) {
 }
 
 // A load that takes no notice of its ctx publishes nothing once that has ended.
-func TestNothingIsPublishedAfterTheCtxHasEnded(t *testing.T) {
+func TestReloadCancelled(t *testing.T) {
 	t.Parallel()
 	fake := new(reloadtest.Fake)
 	c, _ := newTexts()
@@ -135,7 +135,7 @@ func TestNothingIsPublishedAfterTheCtxHasEnded(t *testing.T) {
 	succeeds(t, r, c, "good")
 }
 
-func TestAnAttemptWaitsForAnObjectAndSaysWhoHoldsIt(t *testing.T) {
+func TestReloadWaitsForObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, fake, c := limited()
 		push(fake, "one")
@@ -158,7 +158,7 @@ func TestAnAttemptWaitsForAnObjectAndSaysWhoHoldsIt(t *testing.T) {
 	})
 }
 
-func TestLogs(t *testing.T) {
+func TestReloadLogs(t *testing.T) {
 	t.Parallel()
 	lines := new(logs)
 	r, _, fake := faked(reload.Options{Logger: lines.logger(slog.LevelDebug)})
@@ -183,7 +183,7 @@ func TestLogs(t *testing.T) {
 }
 
 // A Source that breaks its contract is told so, by those around it, too.
-func TestASourceWithoutContentIsToldSoByWhatIsAroundIt(t *testing.T) {
+func TestReloadWithoutContent(t *testing.T) {
 	t.Parallel()
 	sums := new(reloadtest.Fake)
 	push(sums, "%x", sumOf("content"))
@@ -206,7 +206,7 @@ func TestASourceWithoutContentIsToldSoByWhatIsAroundIt(t *testing.T) {
 
 // ErrNotModified for no revision would make Reload say that the newest content is
 // loaded, while nothing is.
-func TestNotModifiedForNoRevisionIsAFailure(t *testing.T) {
+func TestReloadNotModifiedUnasked(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
 	r := reload.New(c, sourceFunc(func(context.Context, string) (*reload.Content, error) { return nil, reload.ErrNotModified }), load, reload.Options{Logger: quiet})

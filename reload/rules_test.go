@@ -45,7 +45,7 @@ func replace(t *testing.T, file, text string, modified time.Time) {
 	}
 }
 
-func TestAFileThatKeepsItsTimeIsNewContentForFileAlone(t *testing.T) {
+func TestRuleFileKeepsItsTime(t *testing.T) {
 	file, packed := t.TempDir()+"/table.txt", time.Date(1985, 10, 26, 8, 15, 0, 0, time.UTC)
 	tables := newTables()
 	r := reload.New(tables, reload.File(file), loadTable, reload.Options{Logger: quiet})
@@ -68,7 +68,7 @@ func TestAFileThatKeepsItsTimeIsNewContentForFileAlone(t *testing.T) {
 	})
 }
 
-func TestAFileThatIsBeingWrittenIsReadWholeByFileAlone(t *testing.T) {
+func TestRuleFileIsBeingWritten(t *testing.T) {
 	file := t.TempDir() + "/table.txt"
 	writer, err := os.Create(file)
 	if err != nil {
@@ -128,7 +128,7 @@ func publishThenVerify(tables *poolswap.Container[Table, *Table], text []byte, w
 	return nil
 }
 
-func TestReadersSeeNothingThatWasNotVerified(t *testing.T) {
+func TestRuleVerifyFirst(t *testing.T) {
 	good, evil := []byte("good"), []byte("evil")
 	tables := newTables()
 	if err := publishThenVerify(tables, evil, sha256.Sum256(good)); err == nil {

@@ -32,7 +32,7 @@ func TestRunPollsEvery(t *testing.T) {
 	})
 }
 
-func TestRunEndsWhenTheContainerCloses(t *testing.T) {
+func TestRunEndsWithContainer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		fake := new(reloadtest.Fake)
@@ -57,7 +57,7 @@ func TestRunEndsWhenTheContainerCloses(t *testing.T) {
 	})
 }
 
-func TestRunOfAReloaderThatRunsPanics(t *testing.T) {
+func TestRunTwicePanics(t *testing.T) {
 	inBubble(t, false, reload.Options{}, func(t *testing.T, r *reload.Reloader, _ *texts, _ *reloadtest.Fake) {
 		defer func() {
 			if value := recover(); value != "reload: Run of a Reloader that runs already" {
@@ -69,7 +69,7 @@ func TestRunOfAReloaderThatRunsPanics(t *testing.T) {
 }
 
 // Calls that share an attempt share its result, a refusal that lasts as well.
-func TestReloadsThatWaitTogetherShareAnAttempt(t *testing.T) {
+func TestReloadSharesAttempt(t *testing.T) {
 	for next, want := range map[string]error{"two": nil, "bad": errBad} {
 		synctest.Test(t, func(t *testing.T) {
 			r, c, fake := faked(reload.Options{})
@@ -104,7 +104,7 @@ func TestReloadsThatWaitTogetherShareAnAttempt(t *testing.T) {
 }
 
 // A container that is closed ends Run in the middle of an attempt.
-func TestRunEndsWhenTheContainerClosesWhileTheSourceAnswers(t *testing.T) {
+func TestRunEndsWithContainerDuringFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		r := reload.New(c, sourceFunc(func(ctx context.Context, _ string) (*reload.Content, error) {
@@ -132,7 +132,7 @@ func TestRunEndsWhenTheContainerClosesWhileTheSourceAnswers(t *testing.T) {
 }
 
 // An attempt whose caller gives up says nothing to those that wait with it.
-func TestAnAttemptThatIsCancelledServesNoneThatWaited(t *testing.T) {
+func TestReloadCancelledServesNone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, c, fake := faked(reload.Options{})
 		push(fake, "one")

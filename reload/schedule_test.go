@@ -50,7 +50,7 @@ func TestRunBacksOff(t *testing.T) {
 	})
 }
 
-func TestNoPauseIsLongerThanMaxBackoff(t *testing.T) {
+func TestMaxBackoff(t *testing.T) {
 	for _, test := range []struct{ every, maxBackoff, most time.Duration }{
 		{time.Minute, 5 * time.Minute, 5 * time.Minute}, // no power of two times Every
 		{time.Hour, time.Minute, time.Minute},
@@ -76,7 +76,7 @@ func TestNoPauseIsLongerThanMaxBackoff(t *testing.T) {
 }
 
 // A service that cannot answer is in a hurry, even if what there is was refused.
-func TestRefusedContentIsAskedForSoonWhileNothingIsLoaded(t *testing.T) {
+func TestRefusalPauseWithoutContent(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: 24 * time.Hour}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		fake.Push([]byte("bad"))
 		nextPause(r)
@@ -91,7 +91,7 @@ func TestRefusedContentIsAskedForSoonWhileNothingIsLoaded(t *testing.T) {
 	})
 }
 
-func TestRefusedContentIsAskedForAfterEveryWhileSomethingIsLoaded(t *testing.T) {
+func TestRefusalPause(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: time.Hour}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		fake.Push([]byte("good"))
 		nextPause(r)
@@ -103,7 +103,7 @@ func TestRefusedContentIsAskedForAfterEveryWhileSomethingIsLoaded(t *testing.T) 
 	})
 }
 
-func TestRetryAfterHoldsForADayAtMost(t *testing.T) {
+func TestRetryAfterLimit(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
 		fake.Fail(later{1000 * time.Hour})
 		nextPause(r)
@@ -115,7 +115,7 @@ func TestRetryAfterHoldsForADayAtMost(t *testing.T) {
 
 // A Retry-After is over once the source has answered, even if it has nothing but
 // what was refused, and nothing is loaded yet.
-func TestARetryAfterIsObeyedOnceWhileNothingIsLoaded(t *testing.T) {
+func TestRetryAfterEndsWithAnswer(t *testing.T) {
 	inBubble(t, true, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		push(fake, "bad")
 		nextPause(r)
@@ -134,7 +134,7 @@ func TestARetryAfterIsObeyedOnceWhileNothingIsLoaded(t *testing.T) {
 }
 
 // Run hurries after a refusal while nothing is loaded, but not for ever.
-func TestRefusedContentIsAskedForLessAndLessWhileNothingIsLoaded(t *testing.T) {
+func TestRefusalPauseGrows(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
 		push(fake, "bad")
 		nextPause(r)
@@ -148,7 +148,7 @@ func TestRefusedContentIsAskedForLessAndLessWhileNothingIsLoaded(t *testing.T) {
 }
 
 // Refused content does not make Run forget what the source asks for.
-func TestRetryAfterHoldsWhileContentIsRefused(t *testing.T) {
+func TestRetryAfterDuringRefusal(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		fake.Push([]byte("one"))
 		nextPause(r)

@@ -78,7 +78,7 @@ const goldenJSON = `{
 }
 `
 
-func TestTheJSONHasTheseFields(t *testing.T) {
+func TestJSON(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, c, fake := faked(reload.Options{})
 		push(fake, "one")
@@ -111,7 +111,7 @@ func TestTheJSONHasTheseFields(t *testing.T) {
 	})
 }
 
-func TestTheJSONHasEachFigureOfThePool(t *testing.T) {
+func TestJSONOfPool(t *testing.T) {
 	t.Parallel()
 	stats := poolswap.Stats{Live: 1, Current: 2, Retired: 3, Spares: 4, Held: 5, OldestRetired: 6 * time.Second, Lost: 7, Leaked: 8}
 	c, _ := newTexts()
@@ -129,7 +129,7 @@ func TestTheJSONHasEachFigureOfThePool(t *testing.T) {
 }
 
 // A field that is added to Status must come into its JSON.
-func TestEachFieldOfStatusAndEventIsInTheJSON(t *testing.T) {
+func TestJSONHasEachField(t *testing.T) {
 	t.Parallel()
 	for _, full := range []any{&reload.Status{}, &reload.Event{}} {
 		v := reflect.ValueOf(full).Elem()
