@@ -4,13 +4,9 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"io"
 	"os"
 	"slices"
-	"strings"
 	"testing"
-	"testing/iotest"
-	"testing/synctest"
 	"time"
 
 	"github.com/poolswap/poolswap"
@@ -157,85 +153,5 @@ func TestRuleVerifyFirst(t *testing.T) {
 		if tables.Acquire() != nil {
 			t.Errorf("%s: readers see it", name)
 		}
-	}
-}
-
-// fetchesOf makes four attempts at one revision that fails, and returns how often
-// it was fetched.
-func fetchesOf(t *testing.T, c *texts, load func(context.Context, *text, *text, *reload.Content) error, fetch func() (*reload.Content, error)) (fetches int) {
-	t.Helper()
-	r := reload.New(c, sourceFunc(func(_ context.Context, have string) (*reload.Content, error) {
-		if have == "1" {
-			return nil, reload.ErrNotModified
-		}
-		fetches++
-		return fetch()
-	}), load, reload.Options{Logger: quiet, MaxBytes: 10})
-	for range 4 {
-		if err := r.Reload(t.Context()); err == nil {
-			t.Error("Reload returned nil")
-		}
-	}
-	return fetches
-}
-
-// loadOrTemporary is load, with an error that is temporary.
-func loadOrTemporary(ctx context.Context, next, current *text, content *reload.Content) error {
-	err := load(ctx, next, current, content)
-	if string(next.value) == "temporary" {
-		err = reload.Temporary(errBad)
-	}
-	return err
-}
-
-func TestFailuresByStage(t *testing.T) {
-	t.Parallel()
-	content := func(body io.Reader, size int64) func() (*reload.Content, error) {
-		return func() (*reload.Content, error) {
-			return &reload.Content{Revision: "1", Size: size, Body: io.NopCloser(body)}, nil
-		}
-	}
-	of := func(text string) func() (*reload.Content, error) {
-		return func() (*reload.Content, error) { return content(strings.NewReader(text), -1)() }
-	}
-	const refused, again, twice = 1, 4, 2 // fetches
-	for name, test := range map[string]struct {
-		fetches int
-		fetch   func() (*reload.Content, error)
-	}{
-		"the source fails":                  {again, func() (*reload.Content, error) { return nil, errBad }},
-		"the source panics":                 {again, func() (*reload.Content, error) { panic("nil map") }},
-		"reading fails":                     {again, content(iotest.ErrReader(errBad), -1)},
-		"the body is too short":             {again, func() (*reload.Content, error) { return content(strings.NewReader("ab"), 3)() }},
-		"the body is too long":              {again, func() (*reload.Content, error) { return content(strings.NewReader("abcd"), 3)() }},
-		"load fails":                        {refused, of("bad")},
-		"load panics":                       {refused, of("panic")},
-		"the body exceeds MaxBytes":         {refused, of("more than ten")},
-		"the announcement exceeds MaxBytes": {refused, content(strings.NewReader(""), 11)},
-		"load returns a Temporary error":    {again, of("temporary")},
-		"the content is not verified twice": {twice, func() (*reload.Content, error) {
-			c, err := of("abc")()
-			c.Verify = func([32]byte) error { return errBad }
-			return c, err
-		}},
-	} {
-		c, _ := newTexts()
-		if got := fetchesOf(t, c, loadOrTemporary, test.fetch); got != test.fetches {
-			t.Errorf("%s: %d fetches in four attempts, want %d", name, got, test.fetches)
-		}
-	}
-	synctest.Test(t, func(t *testing.T) { // each attempt waits for an object
-		pool := poolswap.NewPoolWithOptions(func() *text { return new(text) }, nil, poolswap.Options[text]{MaxLive: 1})
-		if got := fetchesOf(t, poolswap.NewContainer(pool, pool.Get()), load, of("abc")); got != again {
-			t.Errorf("without an object: %d fetches in four attempts", got)
-		}
-	})
-	c, pool := newTexts()
-	conflict := func(context.Context, *text, *text, *reload.Content) error {
-		c.Update(pool.Get())
-		return nil
-	}
-	if got := fetchesOf(t, c, conflict, of("abc")); got != again {
-		t.Errorf("after a conflict with an Update: %d fetches in four attempts", got)
 	}
 }
