@@ -232,7 +232,7 @@ func TestFewObjectsAreLiveAtAnyGOMAXPROCS(t *testing.T) {
 						t.Fatalf("%d objects are live: %+v", s.Live, s)
 					}
 				}
-				if s := pool.Stats(); pool.made > most || s.Drained != updates || s.SlowChecks != 4*updates {
+				if s := pool.Stats(); pool.made > most || s.Drained != updates || s.Reads.SlowChecks != 4*updates {
 					t.Errorf("%d objects were made, %+v", pool.made, s)
 				}
 			})

@@ -59,7 +59,7 @@ type Options[T any] struct {
 
 	// Portable makes the pool count with atomic instructions even where it
 	// could count with plain ones, for programs that want nothing but what
-	// the Go memory model promises. Stats.Counting tells the mode.
+	// the Go memory model promises. Stats.Reads.Counting tells the mode.
 	Portable bool
 
 	// Report, if not nil, receives errors that have no caller to return to:

@@ -34,17 +34,19 @@ type Stats struct {
 	Leaked    uint64 // of Collected, those still counted as held: forgotten Releases
 	Abandoned uint64 // of Lost, those whose heavy fence failed
 
-	Retries      uint64 // times that an Acquire began again because an Update came between
-	LateReleases uint64 // Releases of an object that was being replaced or was replaced
-	SlowChecks   uint64 // times that a reader checked whether it was the last
-
-	Counting string // "asymmetric" or "portable": the counting mode of new objects
-	ReadPath string // "assembly", or "methods (…)" with the reason: platform, race detector, build tag, or an unknown Go runtime
-
 	Versions        []uint64      // of the current objects, ascending
 	FailedPublishes uint64        // calls of Publish that published nothing: by an error or panic of fill, a conflict, the limit, ctx or Close
 	Held            int           // references outstanding, to current objects as well; counts still in store buffers are missing
 	OldestRetired   time.Duration // since the oldest object that is still held was replaced, in nanoseconds; 0 if there is none
+
+	// Reads describes how references are counted.
+	Reads struct {
+		Retries      uint64 // times that an Acquire began again because an Update came between
+		LateReleases uint64 // Releases of an object that was being replaced or was replaced
+		SlowChecks   uint64 // times that a reader checked whether it was the last
+		Counting     string // "asymmetric" or "portable": the counting mode of new objects
+		Path         string // "assembly", or "methods (…)" with the reason: platform, race detector, build tag, or an unknown Go runtime
+	}
 }
 
 // Stats returns a description of the pool, at a cost that grows with the number

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,9 +23,10 @@ func TestStatsFollowEachObject(t *testing.T) {
 		refuse := false
 		options.Discard = func(*table) {}
 		pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, func(*table) bool { return !refuse }, options)
-		want := poolswap.Stats{SpareLimit: poolswap.DefaultSpares, Counting: "portable", ReadPath: refcount.ReadPath()}
+		want := poolswap.Stats{SpareLimit: poolswap.DefaultSpares}
+		want.Reads.Counting, want.Reads.Path = "portable", refcount.ReadPath()
 		if !options.Portable && stripe.Asymmetric() {
-			want.Counting = "asymmetric"
+			want.Reads.Counting = "asymmetric"
 		}
 		step := func(what string, change func()) {
 			t.Helper()
@@ -48,12 +50,12 @@ func TestStatsFollowEachObject(t *testing.T) {
 		})
 		step("a Release of the replaced object", func() {
 			c.Release(old)
-			want.LateReleases, want.SlowChecks, want.Held = 1, 1, 1
+			want.Reads.LateReleases, want.Reads.SlowChecks, want.Held = 1, 1, 1
 		})
 		step("its last Release", func() {
 			c.Release(old)
 			pooltest.Settled(t, pool, 0)
-			want.LateReleases, want.SlowChecks, want.Held = 2, 2, 0
+			want.Reads.LateReleases, want.Reads.SlowChecks, want.Held = 2, 2, 0
 			want.Retired, want.Drained, want.Spares = 0, 1, 1
 		})
 		step("a Release of the current object", func() { c.Release(c.Acquire()) })
@@ -91,8 +93,7 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 		"Created", "Adopted", "Discarded", "Lost", "Collected",
 		"Live", "Current", "Retired", "PendingReset", "Resetting", "Spares", "SpareLimit",
 		"Updates", "Drained", "Leaked", "Abandoned",
-		"Retries", "LateReleases", "SlowChecks", "Counting", "ReadPath",
-		"Versions", "FailedPublishes", "Held", "OldestRetired",
+		"Versions", "FailedPublishes", "Held", "OldestRetired", "Reads",
 	} {
 		if _, ok := fields[name]; !ok {
 			t.Errorf("no field %s in %s", name, text)
@@ -101,6 +102,9 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 	}
 	if len(fields) > 0 {
 		t.Errorf("unexpected fields %v", fields)
+	}
+	if want := `"Reads":{"Retries":0,"LateReleases":0,"SlowChecks":0,"Counting":"portable","Path":"`; !strings.Contains(string(text), want) {
+		t.Errorf("%s lacks %s", text, want)
 	}
 }
 

@@ -73,8 +73,8 @@ func recordAndJudge(t *testing.T, portable bool) (all legal) {
 	for _, recorder := range recorders {
 		stats := recorder.pool.Stats()
 		all.updates += stats.Updates
-		all.retries += stats.Retries
-		all.lateReleases += stats.LateReleases
+		all.retries += stats.Reads.Retries
+		all.lateReleases += stats.Reads.LateReleases
 	}
 	t.Log(&all)
 	return all

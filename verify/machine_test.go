@@ -91,7 +91,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 	m.poolCopy = pooltest.CopyOf(m.pool)
 	m.copied = pooltest.CopyOf(poolswap.NewEmptyContainer(m.pool))
 	now := m.pool.Stats()
-	m.stats.Counting, m.stats.ReadPath = now.Counting, now.ReadPath
+	m.stats.Reads.Counting, m.stats.Reads.Path = now.Reads.Counting, now.Reads.Path
 	for c := range m.containers {
 		m.containers[c] = poolswap.NewEmptyContainer(m.pool)
 		m.replaced(c)

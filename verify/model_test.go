@@ -158,8 +158,8 @@ func (m *model) release(w *twin) verdict {
 		w.released++
 	case retired, lost:
 		w.released++
-		m.stats.LateReleases++
-		m.stats.SlowChecks++
+		m.stats.Reads.LateReleases++
+		m.stats.Reads.SlowChecks++
 		if w.place == retired && w.acquired == w.released {
 			m.stats.Drained++
 			w.place = dirty

@@ -38,8 +38,8 @@ func TestNothingAllocatesWhereAReaderDrains(t *testing.T) {
 					runtime.Gosched()
 				}
 			})
-			if after := pool.Stats(); after.SlowChecks-before.SlowChecks < 1000 {
-				t.Errorf("readers drained %d objects", after.SlowChecks-before.SlowChecks)
+			if after := pool.Stats(); after.Reads.SlowChecks-before.Reads.SlowChecks < 1000 {
+				t.Errorf("readers drained %d objects", after.Reads.SlowChecks-before.Reads.SlowChecks)
 			}
 		})
 		t.Run("a cycle that a Reader's Load drains", func(t *testing.T) {

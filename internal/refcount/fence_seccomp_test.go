@@ -92,7 +92,7 @@ func forbiddenFromTheStart(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	drainByReader(c, 100)
-	if s := pooltest.Settled(t, pool, 0); s.Counting != "portable" || s.Abandoned != 0 || s.Drained != 100 {
+	if s := pooltest.Settled(t, pool, 0); s.Reads.Counting != "portable" || s.Abandoned != 0 || s.Drained != 100 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -109,7 +109,7 @@ func forbiddenLater(t *testing.T) {
 	forbidMembarrier(t, everyCommand)
 	drainByReader(c, 100)
 	s := pooltest.Settled(t, pool, 0)
-	if s.Counting != "portable" || s.Abandoned != 2 || s.Retired != 0 || stripe.Asymmetric() {
+	if s.Reads.Counting != "portable" || s.Abandoned != 2 || s.Retired != 0 || stripe.Asymmetric() {
 		t.Errorf("after: %+v", s)
 	}
 	if text := reports.String(); strings.Count(text, syscall.EPERM.Error()) != 2 {

@@ -31,7 +31,7 @@ func TestMembarrierStartsToFail(t *testing.T) {
 		func() *table { return new(table) },
 		func(obj *table) bool { resets[obj]++; obj.value = 0; return true },
 		options)
-	if mode := pool.Stats().Counting; mode != "asymmetric" {
+	if mode := pool.Stats().Reads.Counting; mode != "asymmetric" {
 		t.Fatalf("before the failure the counting mode is %s", mode)
 	}
 	current := &table{value: 1}
@@ -44,7 +44,7 @@ func TestMembarrierStartsToFail(t *testing.T) {
 
 	// The retired object is abandoned, and its reader is not affected.
 	c.Update(plain)
-	if s := pool.Stats(); s.Abandoned != 1 || s.Lost != 1 || s.Retired != 0 || s.Live != 1 || s.Counting != "portable" {
+	if s := pool.Stats(); s.Abandoned != 1 || s.Lost != 1 || s.Retired != 0 || s.Live != 1 || s.Reads.Counting != "portable" {
 		t.Errorf("after the failure: %+v", s)
 	}
 	if held.value != 1 {
@@ -94,7 +94,7 @@ func TestMembarrierRecovers(t *testing.T) {
 	c.Update(&table{value: 2})
 	restore()
 	drainByReader(c, 10)
-	if s := pooltest.Settled(t, pool, 0); s.Abandoned != 1 || s.Retired != 0 || s.Counting != "asymmetric" {
+	if s := pooltest.Settled(t, pool, 0); s.Abandoned != 1 || s.Retired != 0 || s.Reads.Counting != "asymmetric" {
 		t.Errorf("%+v", s)
 	}
 }

@@ -24,7 +24,7 @@ func TestStatsTellWhichReadPathRunsAndWhy(t *testing.T) {
 	case !buildflag.Optimized():
 		want = unknown
 	}
-	path := func() string { return newTablePool(poolswap.Options[table]{}).Stats().ReadPath }
+	path := func() string { return newTablePool(poolswap.Options[table]{}).Stats().Reads.Path }
 	if got := path(); got != want {
 		t.Errorf("ReadPath is %q, want %q", got, want)
 	}

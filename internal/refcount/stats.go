@@ -25,16 +25,19 @@ type Stats struct {
 	Drained      uint64
 	Leaked       uint64
 	Abandoned    uint64
-	Retries      uint64
-	LateReleases uint64
-	SlowChecks   uint64
-	Counting     string
-	ReadPath     string
 
 	Versions        []uint64
 	FailedPublishes uint64
 	Held            int
 	OldestRetired   time.Duration
+
+	Reads struct {
+		Retries      uint64
+		LateReleases uint64
+		SlowChecks   uint64
+		Counting     string
+		Path         string
+	}
 }
 
 // Stats returns the counts and what follows from them. Each is right for some
@@ -43,23 +46,26 @@ type Stats struct {
 func (p *Pool) Stats() Stats {
 	c := &p.stats
 	s := Stats{
-		Discarded:    c.discarded.Load(),
-		Lost:         c.lost.Load(),
-		Collected:    c.collected.Load(),
-		Created:      c.created.Load(),
-		Adopted:      c.adopted.Load(),
-		Live:         max(0, int(c.live.Load())),
-		Resetting:    int(c.resetting.Load()),
-		Drained:      c.drained.Load(),
-		Leaked:       c.leaked.Load(),
-		Abandoned:    c.abandoned.Load(),
-		Retries:      c.retries.Load(),
-		LateReleases: c.lateReleases.Load(),
-		SlowChecks:   c.slowChecks.Load(),
-		Counting:     "portable",
-		ReadPath:     ReadPath(),
+		Discarded: c.discarded.Load(),
+		Lost:      c.lost.Load(),
+		Collected: c.collected.Load(),
+		Created:   c.created.Load(),
+		Adopted:   c.adopted.Load(),
+		Live:      max(0, int(c.live.Load())),
+		Resetting: int(c.resetting.Load()),
+		Drained:   c.drained.Load(),
+		Leaked:    c.leaked.Load(),
+		Abandoned: c.abandoned.Load(),
 
 		FailedPublishes: c.failed.Load(),
+	}
+	s.Reads.Retries = c.retries.Load()
+	s.Reads.LateReleases = c.lateReleases.Load()
+	s.Reads.SlowChecks = c.slowChecks.Load()
+	s.Reads.Path = ReadPath()
+	s.Reads.Counting = "portable"
+	if !p.Portable && stripe.Asymmetric() {
+		s.Reads.Counting = "asymmetric"
 	}
 	p.registry.each(func(e *entry) bool {
 		s.Held += e.counters.Held()
@@ -79,9 +85,6 @@ func (p *Pool) Stats() Stats {
 	s.Retired = int(retired - s.Drained)
 	s.Current = int(s.Updates - retired)
 	s.Spares, s.SpareLimit, s.PendingReset = p.free.count()
-	if !p.Portable && stripe.Asymmetric() {
-		s.Counting = "asymmetric"
-	}
 	return s
 }
 

@@ -30,7 +30,7 @@ var longTurns = bulk{readTurn: 1 << 13, publishTurn: 1 << 8}
 // reached reports whether the run has done as much as size demands.
 func (s *stress) reached(size bulk) bool {
 	stats := s.pool.Stats()
-	return s.pairs.Load() >= size.pairs && stats.Updates >= size.updates && stats.Retries >= size.retries
+	return s.pairs.Load() >= size.pairs && stats.Updates >= size.updates && stats.Reads.Retries >= size.retries
 }
 
 // fastReader only acquires and releases. It reads the first word as early as it
@@ -107,7 +107,7 @@ func (s *stress) runBulk(size bulk) {
 	s.settle()
 	stats := s.pool.Stats()
 	s.t.Logf("counting %v: %d pairs, %d updates, %d failed validations, %d late releases, in %v",
-		stats.Counting, s.pairs.Load(), stats.Updates, stats.Retries, stats.LateReleases, took)
+		stats.Reads.Counting, s.pairs.Load(), stats.Updates, stats.Reads.Retries, stats.Reads.LateReleases, took)
 }
 
 // TestStressInBulk is TestStress with additional workers that only read or only

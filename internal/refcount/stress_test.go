@@ -143,7 +143,7 @@ func (s *stress) startWorkers() {
 // needsMoreRaces reports whether some rare path was not taken often enough.
 func (s *stress) needsMoreRaces() bool {
 	stats := s.pool.Stats()
-	return stats.Retries < enoughRetries || min(stats.LateReleases, stats.SlowChecks) < enoughLate
+	return stats.Reads.Retries < enoughRetries || min(stats.Reads.LateReleases, stats.Reads.SlowChecks) < enoughLate
 }
 
 // settle checks, after the run, that every canary is where it should be.
@@ -157,8 +157,8 @@ func (s *stress) settle() {
 	if s.needsMoreRaces() {
 		t.Errorf("too few races, want %d retries and %d late releases", enoughRetries, enoughLate)
 	}
-	if stats.SlowChecks != stats.Retries+stats.LateReleases {
-		t.Errorf("%d slow checks, want one for each of %d retries and %d late releases", stats.SlowChecks, stats.Retries, stats.LateReleases)
+	if stats.Reads.SlowChecks != stats.Reads.Retries+stats.Reads.LateReleases {
+		t.Errorf("%d slow checks, want one for each of %d retries and %d late releases", stats.Reads.SlowChecks, stats.Reads.Retries, stats.Reads.LateReleases)
 	}
 
 	current := 0

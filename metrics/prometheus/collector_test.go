@@ -20,9 +20,10 @@ import (
 // collectors returns collectors of fixed figures, each another number.
 func collectors() []prometheus.Collector {
 	stats := poolswap.Stats{
-		Created: 1, Adopted: 2, Discarded: 3, Lost: 4, Collected: 5, Leaked: 6, Updates: 7, FailedPublishes: 8, Retries: 9,
+		Created: 1, Adopted: 2, Discarded: 3, Lost: 4, Collected: 5, Leaked: 6, Updates: 7, FailedPublishes: 8,
 		Held: 10, OldestRetired: 11 * time.Second, Live: 100, Current: 12, Retired: 13, PendingReset: 14, Resetting: 15, Spares: 16, SpareLimit: 28,
 	}
+	stats.Reads.Retries = 9
 	status := reload.Status{
 		Source: "https://example.org/data", Revision: `etag "5"`, Version: 17, Attempts: 18, TotalFailures: 27, Swaps: 19, Failures: 20, Refused: "6",
 		Stale: errors.New("down"), Loaded: time.Unix(21, 0), Modified: time.Unix(22, 0), Checked: time.Unix(23, 5e8), Size: 24,

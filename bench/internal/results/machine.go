@@ -23,7 +23,7 @@ func ThisMachine() Machine {
 		OS:       runtime.GOOS,
 		Arch:     runtime.GOARCH,
 		Go:       runtime.Version(),
-		Counting: pool.Stats().Counting,
+		Counting: pool.Stats().Reads.Counting,
 	}
 }
 

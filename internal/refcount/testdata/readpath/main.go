@@ -14,6 +14,6 @@ type table struct {
 
 func main() {
 	pool := poolswap.NewPool(func() *table { return new(table) }, nil)
-	fmt.Println(pool.Stats().ReadPath)
+	fmt.Println(pool.Stats().Reads.Path)
 	poolswap.NewContainer(pool, &table{rows: 1}).WithAcquire(func(t *table) { fmt.Println(t.rows) })
 }
