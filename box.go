@@ -8,7 +8,7 @@ package poolswap
 //		func(b *poolswap.Box[bytes.Buffer]) bool { b.Value.Reset(); return true },
 //	)
 //
-// What this package says of objects applies to a Box.
+// A Box is an object as any other.
 type Box[T any] struct {
 	Ref
 	Value T

@@ -10,7 +10,7 @@ import (
 
 // Container holds the current object of its kind and replaces it under full
 // read load. Readers Acquire and Release it and never wait. A writer fills an
-// object from the pool and publishes it: with Publish, or with GetNew and Update.
+// object from the pool and publishes it: with Publish, or with Get and Update.
 // The old object returns to the pool when its last reader releases it.
 //
 // Declare one with both type parameters; the second is always *T:
@@ -46,9 +46,10 @@ type Container[T any, P Object[T]] struct {
 }
 
 // NewContainer returns a container whose current object is init, which need
-// not come from the pool: a composite literal will do. With a nil init it is
-// NewEmptyContainer. It panics if pool is nil, zero or closed, and where Update
-// would; the owner of init is then the same as before.
+// not come from the pool: a composite literal will do. With a nil init the
+// container is empty: Acquire returns nil until the first publication. It panics
+// if pool is nil, zero or closed, and where Update would; init then belongs to
+// the caller as before.
 func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P] {
 	const op = "NewContainer"
 	c := newContainer(op, pool)
@@ -58,9 +59,8 @@ func NewContainer[T any, P Object[T]](pool *Pool[T, P], init *T) *Container[T, P
 	return c
 }
 
-// NewEmptyContainer returns a container without a current object: Acquire
-// returns nil until the first publication. It panics if pool is nil, zero or
-// closed.
+// NewEmptyContainer is NewContainer with a nil init, under its name in the
+// interface that was published first.
 func NewEmptyContainer[T any, P Object[T]](pool *Pool[T, P]) *Container[T, P] {
 	return newContainer("NewEmptyContainer", pool)
 }
@@ -91,7 +91,7 @@ func (c *Container[T, P]) Acquire() *T {
 
 // Release gives back an object that Acquire returned; the caller must not
 // touch it afterwards. It never blocks and never runs the pool's functions,
-// with one exception: an owner gives back an object from GetNew that it did not
+// with one exception: an owner gives back an object from Get that it did not
 // publish, and resets it here. Release(nil) does nothing.
 //
 // It panics, naming the operation and the likely cause, if the object is in
@@ -103,11 +103,11 @@ func (c *Container[T, P]) Acquire() *T {
 // object drains, by a writer, or by a reader in Release or Acquire. With
 // Options.Report set it is reported as an [*OverReleaseError]; without, the finder
 // panics. If another reader holds the object, the second Release takes that
-// reader's reference away, which corrupts what it reads; see
-// docs/limitations.md.
+// reader's reference away, and a writer may fill the object under that reader;
+// see docs/limitations.md.
 //
-// An object that a [Reader] returned belongs to the Reader: give it to no
-// Release. That would be a Release too many, found later by someone else.
+// An object that a [Reader] returned belongs to the Reader: do not give it to
+// Release. That would be a Release too many, found later by another goroutine.
 func (c *Container[T, P]) Release(obj *T) {
 	refcount.Release(&c.slot, unsafe.Pointer(obj))
 }
@@ -121,8 +121,8 @@ func (c *Container[T, P]) WithAcquire(fn func(*T)) {
 	fn((*T)(obj))
 }
 
-// GetNew returns an object from the pool for the caller to fill and publish:
-// it is Get of the container's pool. Unless filling and publishing are far apart,
+// GetNew is [Pool.Get] of the container's pool, under its name in the interface
+// that was published first. Unless filling and publishing are far apart,
 // [Container.Publish] is better: it gives the object back if filling fails, and
 // waits where Get panics.
 func (c *Container[T, P]) GetNew() *T {
@@ -131,7 +131,7 @@ func (c *Container[T, P]) GetNew() *T {
 }
 
 // Update makes obj the current object and takes ownership of it. obj comes
-// from GetNew or the pool's Get, or is an object that was never in a pool. The
+// from Get of the pool, or is an object that was never in a pool. The
 // object that was current returns to the pool when its last reader releases
 // it; if no reader holds it, reset runs here, before Update returns.
 // Update(nil) empties the container. Update never waits for readers.
@@ -143,11 +143,10 @@ func (c *Container[T, P]) GetNew() *T {
 // or in another container, is in the pool, has been replaced and is still held,
 // belongs to another pool, or is a copy, or if the container is closed. The
 // container and the owner of obj are then the same as before: a caller that got
-// obj from the pool releases it. It can also panic after obj became current: reset
-// or Discard of the old object may panic, and so does Update itself, without
-// Options.Report, if the old object was released more often than it was acquired.
-// Then, as when Update returns, obj is not the caller's any more and must not be
-// released.
+// obj from the pool releases it. Update can also panic after obj became current: if
+// reset or Discard of the old object panics, or if the old object was released more
+// often than it was acquired and Options.Report is nil. Then, as after a return of
+// Update, obj belongs to the container, and the caller must not release it.
 func (c *Container[T, P]) Update(obj *T) {
 	if !c.slot.Update(engineObject(obj, c.slot.Offset()), "Update") {
 		panic(fmt.Sprintf("poolswap: Update of a %s in a closed Container (Close came first; release the object if it came from the pool)", c.pool.engine.TypeName))
@@ -155,8 +154,8 @@ func (c *Container[T, P]) Update(obj *T) {
 }
 
 // Retain takes one more reference to obj, which the caller holds, and returns
-// obj. Each reference is released once. It is for handing one version to several
-// goroutines, or for keeping it longer than who handed it out. It never blocks.
+// obj. Each reference is released once. Use it to hand one version to several
+// goroutines, or to keep it beyond the original holder. It never blocks.
 // Retain(nil) is nil.
 //
 // It panics if obj is in the pool, is not published, belongs to another pool or
@@ -167,20 +166,20 @@ func (c *Container[T, P]) Retain(obj *T) *T {
 	return obj
 }
 
-// Close empties the container for good and waits until everything that it
+// Close empties the container for good and waits until every object that it
 // published is back in the pool or discarded. From its beginning on, Acquire and
 // Load return nil, Publish and Wait return ErrClosed, Versions ends, and Update
-// of an object panics. A fill that is running still ends; its object is given
+// of an object panics. A running fill still ends, and Publish gives its object
 // back. At the end of a program close the pool, which closes its containers.
 //
-// If ctx ends first, Close returns a *HeldError that says what is still held;
-// the container stays closed and Close can be called again. Close is idempotent
-// and safe for concurrent use. Without Options.Report its error also matches an
-// *OverReleaseError if the last object had been released too often.
+// If ctx ends first, Close returns a *HeldError with the versions that are still
+// held; the container stays closed and Close can be called again. Close is
+// idempotent and safe for concurrent use. Without Options.Report its error also
+// matches an *OverReleaseError if the last object had been released too often.
 //
 // A Close inside fill, inside the body of a Versions loop, in reset or in
 // Discard waits for itself. So does one on a goroutine that holds an object of
-// the container. An idle [Reader] is waited for. It panics if ctx is nil.
+// the container. Close waits for an idle [Reader]. It panics if ctx is nil.
 func (c *Container[T, P]) Close(ctx context.Context) error {
 	excess, err := c.slot.Close(ctx)
 	return closed(err, excess)

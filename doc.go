@@ -52,8 +52,8 @@
 // An object has one owner at a time, and only its owner writes to it:
 //
 //  1. [Container.Publish] gives next to fill, which owns it until it returns,
-//     and lends it current for reading. [Pool.Get] and [Container.GetNew] give
-//     an object to the caller alone.
+//     and lends it current for reading. [Pool.Get] gives an object to the caller
+//     alone.
 //  2. A published object is current and shared, and no goroutine writes to it.
 //     [Container.Update] takes its object from the moment it is called. An
 //     object that did not come from the pool, such as a composite literal,
@@ -62,15 +62,15 @@
 //     [Container.Retain] lends one that is held once more. Each needs one
 //     Release, on any goroutine. After it the reader keeps no pointer into the
 //     object: not to it, nor to a slice, string or map that lives in it.
-//  4. [Pool.Release] and [Container.Release] take back an object from Get that
-//     the caller does not publish. Publish gives back next itself.
+//  4. [Container.Release] takes back an object from Get that the caller does not
+//     publish. Publish gives back next itself.
 //  5. The pool owns the rest. When an object has been replaced and its last
 //     reader has released it, reset empties it, and a later writer gets it.
 //
-// If an operation can see that a rule was broken, it panics; the text names
-// the operation, the type, the object, its counts and the likely cause.
-// docs/limitations.md lists what cannot be seen. go vet reports copies of what
-// must not be copied.
+// An operation panics if it can see that a rule was broken; the text names the
+// operation, the type, the object, its counts and the likely cause.
+// docs/limitations.md lists the misuse that no operation sees. go vet reports
+// copies of types that must not be copied.
 //
 // A resource that is opened rather than filled fits too: the factory makes an
 // empty wrapper, the writer opens into it, reset closes it. docs/patterns.md
@@ -78,27 +78,29 @@
 //
 // # Which write to choose
 //
-//   - [Container.Publish]: nearly always. It gives back what it does not
-//     publish, also if fill panics; it loses no other publisher's work; it can
+//   - [Container.Publish]: nearly always. It gives next back if it does not
+//     publish it, also if fill panics; it loses no other publisher's work; it can
 //     wait for an object under [Options.MaxLive]; and it returns the version.
-//   - [Container.GetNew] and [Container.Update]: for one writer, whose object
-//     is not filled within one function, and for objects that did not come from
-//     the pool. Update takes no turn and does not look what it replaces.
-//     Update(nil) empties the container.
+//   - [Pool.Get] and [Container.Update]: for one writer whose object is not
+//     filled within one function, and for objects that did not come from the
+//     pool. Update takes no turn and replaces any object. Update(nil) empties
+//     the container.
+//
+// [Container.GetNew], [NewEmptyContainer] and [Pool.Release] are of the interface
+// that was published first; code written for it needs another import path alone.
 //
 // # Versions, waiting, and the end
 //
-// Each publication has a number: [Container.Version] is that of the current
-// object, [Container.VersionOf] that of an object that the caller holds. Use it
-// as the key of a cache; the address of an object is used again.
-// [Container.Wait], [Container.Changed] and [Container.Versions] wait for the
-// next publication.
+// Each publication has a number: [Container.Version] returns the number of the
+// current object, [Container.VersionOf] the number of an object that the caller
+// holds. Use it as the key of a cache; the address of an object is used again.
+// [Container.Wait] and [Container.Versions] wait for the next publication.
 //
-// [Pool.Drain] waits until what was replaced is back. [Container.Close] and
-// [Pool.Close] end a container or all of a pool, and wait as well. If their
-// context ends first, a [HeldError] says what is still held. A call of Publish,
-// Drain or Close that waits for what its own goroutine holds waits until its
-// context ends; docs/patterns.md lists the cases.
+// [Pool.Drain] waits until the replaced objects are back. [Container.Close] and
+// [Pool.Close] end a container or a whole pool, and wait as well. If their context
+// ends first, a [HeldError] names the versions that are still held. A call of
+// Publish, Drain or Close that waits for an object of its own goroutine waits
+// until its context ends; docs/patterns.md lists the cases.
 //
 // # Which read to choose
 //
@@ -121,15 +123,15 @@
 // that drains a replaced object may start the pool's background goroutine, for
 // which the runtime can allocate. While nothing is replaced, no read writes a
 // cache line that another processor writes, so reads are as fast on many
-// processors as on one. Two cases are slower, and as correct: with the build tag
+// processors as on one. Two cases are slower but correct: with the build tag
 // purego two goroutines can share a line, and processors that GOMAXPROCS added
 // after an object was made share one.
 //
 // An object returns to the pool exactly once, and promptly: the writer that
-// replaced it returns it, or its last reader. What exists is the current object
-// of each container, the spares ([Options.Spares], which survive garbage
-// collections), what readers and writers hold, and, until the next collections,
-// free objects beyond the spares.
+// replaced it returns it, or its last reader. The objects that exist are the
+// current one of each container, the spares ([Options.Spares], which survive
+// garbage collections), those that readers and writers hold, and, until the next
+// collections, free objects beyond the spares.
 //
 // A publication synchronizes before every Acquire and Load that returns its
 // object, and before every call that returns its version.
@@ -144,7 +146,7 @@
 // for each replaced object. In the portable mode a read counts with atomic
 // instructions: on other platforms, under the race detector, with the build tag
 // purego, with [Options.Portable], and where the kernel refuses membarrier. The
-// modes differ in speed alone. [Stats] tells the mode, and whether reads run
+// modes differ in speed alone. Stats.Reads has the mode, and whether reads run
 // the assembly or Go methods, and why.
 //
 // Each object has counters outside it: 256 bytes, and 128 more for each

@@ -8,32 +8,33 @@ import (
 	"github.com/poolswap/poolswap/internal/refcount"
 )
 
-// ErrLimit is what TryGet returns, and a [HeldError] of Publish matches, if
-// Options.MaxLive objects exist and none is free: readers still hold the old ones (Stats.Retired), or one is being reset
-// or discarded (Stats.Resetting). Try again later.
+// ErrLimit is the error of TryGet if Options.MaxLive objects exist and none is free:
+// readers still hold the old ones (Stats.Retired), or one is being reset or
+// discarded (Stats.Resetting). Try again later. A [HeldError] of Publish matches it.
 var ErrLimit = refcount.ErrLimit
 
-// ErrClosed is what Publish, Wait and TryGet return once the container or the
-// pool is closed, also if they were waiting then. Get, NewContainer and Update of
-// an object have no error to return and panic.
+// ErrClosed is the error of Publish, Wait and TryGet once the container or the pool
+// is closed, also if they were waiting then. Get, NewContainer and Update of an
+// object have no error to return and panic.
 var ErrClosed = refcount.ErrClosed
 
-// ErrConflict is what Publish returns if an Update, Update(nil) included, took
+// ErrConflict is the error of Publish if an Update, Update(nil) included, took
 // effect since fill was given current: next would have undone it. fill may have
 // to run again, with the new current object.
 var ErrConflict = refcount.ErrConflict
 
-// ErrOverReleased is what an [OverReleaseError] matches, in errors.Is. Without
-// Options.Report, Publish and Close return one.
+// ErrOverReleased matches an [OverReleaseError] in errors.Is. Without Options.Report,
+// Publish and Close return one.
 var ErrOverReleased = errors.New("poolswap: released more often than acquired")
 
-// HeldError is what Drain, Close and Publish return if what they waited for did
-// not come back: who still holds what. It unwraps to what ended the wait: ctx's
-// error, and ErrLimit where Publish waited for an object.
+// HeldError is the error of Drain, Close and Publish if the objects that they waited
+// for did not come back: how many of which versions are held, and since when. It
+// unwraps to the end of the wait: ctx's error, and ErrLimit where Publish waited for
+// an object.
 type HeldError struct {
-	Op         string        // what waited: "Drain", "Close" or "Publish"
+	Op         string        // the call that waited: "Drain", "Close" or "Publish"
 	Type       string        // of the objects
-	Objects    int           // that are not current any more and are held, by readers or as current by a fill
+	Objects    int           // not current any more and held, by readers or as current by a fill
 	References int           // to those
 	Versions   []uint64      // of those, ascending
 	Longest    time.Duration // since the first of those stopped being current
@@ -41,16 +42,16 @@ type HeldError struct {
 	Private    int           // objects that writers own: from Get, or in fill
 	Current    int           // objects that are current; for a Publish under Options.MaxLive
 	Filling    bool          // a Publish of the container is in fill; for Container.Close
-	Err        error         // what ended the wait
+	Err        error         // the end of the wait
 }
 
-// Error says what ended the wait, and what is in the way.
+// Error has the end of the wait, and the objects in the way.
 func (e *HeldError) Error() string { return (*refcount.HeldError)(e).Error() }
 
 // Unwrap returns Err.
 func (e *HeldError) Unwrap() error { return e.Err }
 
-// LeakError is what Options.Report receives when the garbage collector took an
+// LeakError is the report to Options.Report that the garbage collector took an
 // object that was still counted as held: a Release was forgotten, or a Close.
 // The object is lost to recycling, and Discard is never called for it. A leak
 // of the current object shows only after an Update and a collection.
@@ -59,7 +60,7 @@ type LeakError struct {
 	Held int    // references that were never released
 }
 
-// Error says what was not released.
+// Error has the type and the number of references.
 func (e *LeakError) Error() string {
 	return fmt.Sprintf("poolswap: a %s was dropped with %d references never released (a forgotten Release or Close?)", e.Type, e.Held)
 }
@@ -92,11 +93,11 @@ func (e *HookPanicError) Unwrap() error {
 	return err
 }
 
-// OverReleaseError is what Options.Report receives when an object was released more
-// often than it was acquired. The counts prove it when the object drains, so
-// the writer or reader that finds it is seldom the one that did it: look for a
-// Release that can run twice in the lifetime of this object. The pool gives the
-// object up, since a reader may still hold it; nothing else is affected.
+// OverReleaseError is the report to Options.Report that an object was released more
+// often than it was acquired. The counts prove it when the object drains, so the
+// writer or reader that finds it is seldom the culprit: look for a Release that can
+// run twice in the lifetime of this object. The pool gives the object up, since a
+// reader may still hold it; nothing else is affected.
 type OverReleaseError struct {
 	Type       string  // of the object
 	Object     uintptr // its address, which its other generations have too
@@ -105,15 +106,14 @@ type OverReleaseError struct {
 	Released   uint64
 }
 
-// Error says how often the object was released too often, and what is known of
-// it.
+// Error has the excess, the object and its counts.
 func (e *OverReleaseError) Error() string { return (*refcount.Excess)(e).Error() }
 
 // Is reports whether target is [ErrOverReleased].
 func (e *OverReleaseError) Is(target error) bool { return target == ErrOverReleased }
 
-// closed is the result of Close: what ended the wait, and over-releases if there
-// are some.
+// closed is the result of Close: the end of the wait, and over-releases if there are
+// any.
 func closed(err error, excesses ...error) error {
 	err = public(err)
 	for _, excess := range excesses {
@@ -124,9 +124,9 @@ func closed(err error, excesses ...error) error {
 	return err
 }
 
-// public turns an error of the engine into the one that is documented.
+// public turns an error of the engine into the documented one.
 func public(err error) error {
-	switch e := err.(type) { //nolint:errorlint // what fill returns comes back unchanged, whatever it wraps
+	switch e := err.(type) { //nolint:errorlint // an error of fill comes back unchanged
 	case *refcount.HeldError:
 		held := HeldError(*e)
 		return &held

@@ -16,9 +16,9 @@ const NoSpares = -1
 type Options[T any] struct {
 	// Spares is how many clean objects the pool keeps for as long as it
 	// lives, garbage collections or not: 0 stands for the default, NoSpares
-	// for none. One for each object that is filled at a time, and one for each
-	// old version that readers hold at a time, are enough for updates without
-	// a call of the factory. Each costs the memory of one filled and reset
+	// for none. Updates call no factory with one spare for each object that is
+	// filled at a time, and one for each old version that readers hold at a time.
+	// Each costs the memory of one filled and reset
 	// object: with one writer, a pool for a table of 200 MiB holds up to 400 MiB
 	// beside the current table. Free objects beyond the spares go to a sync.Pool,
 	// which the next two collections empty, or, with NoSpares, Discard or
@@ -39,9 +39,9 @@ type Options[T any] struct {
 	// a writer or of the sweeper, never on a reader and with no lock held,
 	// after reset if there is one: what reset closes is closed already. A
 	// spare is not discarded and keeps its file open, so close it in reset, or
-	// set NoSpares. Discard is not called for an object that is lost (see Stats.Lost) or that the
-	// garbage collector took (see Stats.Collected): a forgotten Release leaks
-	// what such an object owns.
+	// set NoSpares. Discard is not called for an object that is lost (see
+	// Stats.Lost) or that the garbage collector took (see Stats.Collected): a
+	// forgotten Release leaks the resources of such an object.
 	Discard func(*T)
 
 	// MaxLive, if not 0, bounds how many objects exist: when that many do
@@ -50,11 +50,11 @@ type Options[T any] struct {
 	// on, but are never refused. Lost ones do not count any more (see
 	// Stats.Lost).
 	//
-	// It takes one object for what is current in each container, one for each
-	// fill that is to run at a time, and one for each old version that readers
-	// still hold. One container with one publisher needs 2, or 3 to let one
-	// old version be held while the next is filled. With 1, nothing can be
-	// published while an object is current.
+	// Count one object for each container, one for each fill that is to run at a
+	// time, and one for each old version that readers still hold. One container
+	// with one publisher needs 2, or 3 if readers may hold one old version while
+	// the next is filled. With 1, nothing can be published while an object is
+	// current.
 	MaxLive int
 
 	// Portable makes the pool count with atomic instructions even where it
@@ -71,6 +71,6 @@ type Options[T any] struct {
 	// process, like any panic that is not recovered; with one, it is recovered
 	// and reported. On the goroutine of a caller it is never recovered.
 	// Without a Report, the writer or reader that finds an over-release
-	// panics, but for Publish and Close, which return it; with one, it goes on.
+	// panics, except Publish and Close, which return it; with one, it goes on.
 	Report func(error)
 }

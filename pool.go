@@ -11,9 +11,9 @@ import (
 )
 
 // Pool holds objects for reuse: [Container.Publish] takes one, has it filled and
-// makes it current; it comes back by itself when it has been replaced and its
-// last reader has released it. Get and [Container.Update] are the two halves of
-// that, for a writer that needs them apart.
+// makes it current; the object comes back by itself when it has been replaced and
+// its last reader has released it. Get and [Container.Update] are the two halves of
+// Publish, for a writer that needs them apart.
 //
 // The pool owns free objects and those that are current or still held. Get
 // passes ownership of an object to the caller, until Update or Release passes
@@ -45,8 +45,8 @@ type Pool[T any, P Object[T]] struct {
 // in *t = T{}, which would overwrite its Ref: that panics.
 //
 // A reset that panics, or calls runtime.Goexit, costs that one object; see
-// Options.Report for who sees the panic. A factory that panics costs nothing;
-// one that returns nil, or an object that is in use, makes Get panic.
+// Options.Report for where the panic goes. A factory that panics costs nothing;
+// Get panics if the factory returns nil or an object that is in use.
 //
 // NewPool panics if factory is nil, or if T embeds Ref through a pointer. The
 // first pool of a process asks the kernel for membarrier, which can take tens
@@ -104,10 +104,10 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 	return pool
 }
 
-// Get returns an object that belongs to the caller alone, who fills it and
-// then either publishes it with Update or gives it back with Release: a spare
-// if there is one, else an object that awaits its reset, which Get resets
-// itself, else a new one from the factory.
+// Get returns an object that belongs to the caller alone: a spare if there is
+// one, else an object that awaits its reset, which Get resets itself, else a new
+// one from the factory. The caller fills it and then either publishes it with
+// Update or gives it back with Release.
 //
 // It panics where TryGet returns an error, or if the factory misbehaves. It
 // never waits for readers. [Container.Publish] takes its object by itself.
@@ -137,9 +137,9 @@ func (p *Pool[T, P]) TryGet() (*T, error) {
 	return userObject[T](obj, p.offset), nil
 }
 
-// Release gives back an object that Get returned and that was not published.
-// The caller resets it here. For an object that was acquired from a container
-// it does what [Container.Release] does. Release(nil) does nothing.
+// Release is [Container.Release] where there is no container, under its name in the
+// interface that was published first: it gives back an object that Get returned and
+// that was not published, and resets it here. Release(nil) does nothing.
 func (p *Pool[T, P]) Release(obj *T) {
 	p.engine.Check("Release")
 	p.engine.Release(unsafe.Pointer(obj), p.offset)
@@ -154,13 +154,13 @@ func (p *Pool[T, P]) Trim() {
 }
 
 // Drain waits until every object that was replaced before the call is no longer
-// held, and is reset or discarded. Objects that are replaced later are not
-// waited for. If ctx ends first, it returns a *HeldError that says what is held.
+// held, and is reset or discarded. It does not wait for objects that are replaced
+// later. If ctx ends first, it returns a *HeldError with the versions that are held.
 //
-// A Drain in reset or Discard waits for itself, and so does one on a goroutine
-// that holds an object that was replaced, as fill and the body of a Versions loop
-// can. Each look costs time in proportion to the live objects, one look for each
-// object that comes back. It panics if ctx is nil.
+// A Drain in reset or Discard waits for itself. So does one on a goroutine that
+// holds a replaced object, as fill and the body of a Versions loop can. Drain looks
+// at all live objects once, and again for each object that comes back. It panics if
+// ctx is nil.
 func (p *Pool[T, P]) Drain(ctx context.Context) error {
 	return public(p.engine.Drain(ctx))
 }
@@ -170,15 +170,15 @@ func (p *Pool[T, P]) Drain(ctx context.Context) error {
 // and Publish return ErrClosed, and an object that comes back is discarded.
 //
 // It waits for references, for objects that writers own, and for reset and
-// Discard. It does not wait for lost objects (see Stats.Lost), nor for what was
-// current in a container that the program dropped. Free objects beyond the
-// spares are left to the garbage collector: they may stay in Stats.Live until
-// it has run twice, and count as collected.
+// Discard. It does not wait for lost objects (see Stats.Lost), nor for the current
+// object of a container that the program dropped. Free objects beyond the spares
+// are left to the garbage collector: they may stay in Stats.Live until it has run
+// twice, and count as collected.
 //
 // If ctx ends first, Close returns a *HeldError; the pool stays closed and Close
-// can be called again. It is idempotent and safe for concurrent use. What is
-// said at [Container.Close] of an over-release and of waiting for itself holds
-// here too. It panics if ctx is nil.
+// can be called again. It is idempotent and safe for concurrent use. It returns
+// over-releases and waits for itself where [Container.Close] does. It panics if ctx
+// is nil.
 func (p *Pool[T, P]) Close(ctx context.Context) error {
 	excesses, err := p.engine.Close(ctx)
 	return closed(err, excesses...)

@@ -8,8 +8,8 @@ import (
 
 // Reader reads a [Container] in a loop for one goroutine. While nothing is
 // replaced, Load is one atomic load and a compare: it counts nothing and
-// writes nothing. It holds the object that it returned last; that object stays
-// valid until the next Load, Park or Close of this Reader.
+// writes nothing. It holds the object that it returned last, which stays valid
+// until the next Load, Park or Close of this Reader.
 //
 // An idle Reader delays the recycling of the object that it holds, which
 // Stats.Retired shows; it delays nothing else. Park it before a long wait. A
@@ -25,15 +25,15 @@ type Reader[T any] struct {
 
 	current *refcount.Current // the container's; that of refcount.Closed once closed
 	held    *refcount.Object  // by this Reader, or nil
-	obj     *T                // whose part held is, or nil
+	obj     *T                // the object that contains held, or nil
 
 	slot *refcount.Slot
 }
 
 // Load returns the current object, or nil if the container is empty. The
-// object is valid until the next Load, Park or Close, and is not to be given to
-// Release or to another goroutine that may use it longer. Load never blocks. It
-// panics if the Reader is closed.
+// object is valid until the next Load, Park or Close. Do not give it to Release, or
+// to another goroutine that may use it longer. Load never blocks. It panics if the
+// Reader is closed.
 func (r *Reader[T]) Load() *T {
 	if r.current.Load() == r.held { // held by this Reader, so it cannot have been recycled and come back
 		return r.obj
@@ -41,7 +41,7 @@ func (r *Reader[T]) Load() *T {
 	return r.reload()
 }
 
-// reload releases the object held and takes the current one.
+// reload releases the held object and takes the current one.
 func (r *Reader[T]) reload() *T {
 	r.Park()
 	if r.slot == refcount.Closed {
@@ -53,14 +53,14 @@ func (r *Reader[T]) reload() *T {
 	return r.obj
 }
 
-// Park releases the object held, if any. The next Load takes one again.
+// Park releases the held object, if any. The next Load takes one again.
 func (r *Reader[T]) Park() {
 	obj := r.obj
 	r.held, r.obj = nil, nil
 	refcount.Release(r.slot, unsafe.Pointer(obj))
 }
 
-// Close releases the object held and ends the use of the Reader. Closing twice
+// Close releases the held object and ends the use of the Reader. Closing twice
 // does nothing.
 func (r *Reader[T]) Close() {
 	r.Park()

@@ -18,9 +18,9 @@ import (
 //
 // The zero Ref is ready for use. It belongs to the package: a program never
 // reads, writes or copies it. A program never copies a T: go vet reports the
-// copy, and the first operation on one that is not on the fast path panics. A
-// program never assigns to the whole of a T that is in use, as in *t = T{}:
-// reset and Update panic. [NewPool] refuses a T that embeds Ref by pointer.
+// copy, and the first operation on it off the fast path panics. A program never
+// assigns to the whole of a T that is in use, as in *t = T{}: reset and Update
+// panic. [NewPool] refuses a T that embeds Ref by pointer.
 //
 // Ref is four words in the object. Each object also has counters outside it,
 // 128 bytes for each processor and 256 more, made when the object is first
@@ -29,8 +29,8 @@ type Ref struct {
 	object refcount.Object
 }
 
-// ref is what the constraint [Object] asks for: only a type that embeds Ref
-// has it.
+// ref is the method of the constraint [Object]: only a type that embeds Ref has
+// it.
 func (r *Ref) ref() *Ref { return r }
 
 // Object is satisfied by *T for every T that embeds [Ref] by value. A call of
@@ -56,7 +56,7 @@ func engineObject[T any](obj *T, offset uintptr) *refcount.Object {
 	return &ref.object
 }
 
-// userObject returns the T whose part o is, or nil for nil.
+// userObject returns the T that contains o, or nil for nil.
 func userObject[T any](o *refcount.Object, offset uintptr) *T {
 	if o == nil {
 		return nil

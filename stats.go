@@ -27,7 +27,7 @@ type Stats struct {
 	PendingReset int // free, not reset yet
 	Resetting    int // free, in reset or Discard at this moment
 	Spares       int // free and clean, kept across garbage collections
-	SpareLimit   int // how many are kept at most: Options.Spares, or what the default is at this moment
+	SpareLimit   int // of Spares: Options.Spares, or the default at this moment
 
 	Updates   uint64 // objects published
 	Drained   uint64 // replaced objects whose last reader released them, or that were given up

@@ -11,16 +11,16 @@ import (
 // grow along each, not always by one. They mean nothing outside the process.
 //
 // An Acquire after Version may return a newer object. For a version and an
-// object that belong together, ask [Container.VersionOf] of what you hold.
-// Version is one atomic load.
+// object that belong together, call [Container.VersionOf] with the object that you
+// hold. Version is one atomic load.
 func (c *Container[T, P]) Version() uint64 { return c.slot.Version() }
 
 // VersionOf returns the version of obj, which the caller holds: from Acquire,
-// Retain or a [Reader], in WithAcquire or Versions, or as current in fill. Of an
+// Retain or a [Reader], in WithAcquire or Versions, or as current in fill. For an
 // object that the caller owns, from Get or as next in Publish, it is the version
-// under which the object was last current, and 0 if it never was, or if it was
-// given back unpublished or discarded since: its content may be half filled.
-// VersionOf(nil) is 0.
+// under which the object was last current. It is 0 if the object never was
+// current, or was given back unpublished or discarded since: its content may be
+// half filled. VersionOf(nil) is 0.
 //
 // It panics if obj is in the pool, belongs to another pool or is a copy. An
 // object that was released and is in use again cannot be told from one that is
@@ -28,14 +28,6 @@ func (c *Container[T, P]) Version() uint64 { return c.slot.Version() }
 func (c *Container[T, P]) VersionOf(obj *T) uint64 {
 	return c.slot.VersionOf(engineObject(obj, c.slot.Offset()))
 }
-
-// Changed returns a channel for a select: it is closed if the current version is
-// above after or the container is closed, and otherwise at the next publication
-// or when the container closes. Emptying the container closes no channel. All
-// callers between two publications get one channel; without a caller, a
-// publication pays one load for it. In a loop call [Container.Wait] as well: it
-// returns the version, and ErrClosed, after which Changed would make the loop spin.
-func (c *Container[T, P]) Changed(after uint64) <-chan struct{} { return c.slot.Changed(after) }
 
 // Wait returns a version above after that was current during the call, at once
 // if there is one. Wait(ctx, 0) waits for the first. It returns ctx's error if
@@ -78,3 +70,12 @@ func (c *Container[T, P]) Versions(ctx context.Context) iter.Seq2[uint64, *T] {
 		}
 	}
 }
+
+// Changed is the form of [Container.Wait] for a select, and the advanced one: it
+// returns a channel that is closed if the current version is above after or the
+// container is closed, and otherwise at the next publication or when the container
+// closes. Emptying the container closes no channel. All callers between two
+// publications get one channel; without a caller, a publication pays one load for
+// it. In a loop call Wait as well: it returns the version, and ErrClosed, after which
+// Changed would make the loop spin.
+func (c *Container[T, P]) Changed(after uint64) <-chan struct{} { return c.slot.Changed(after) }
