@@ -115,13 +115,13 @@ func Example_cache() {
 // Part lends one part of the current object for the time of a call.
 type Part[P any] func(use func(P))
 
-// newPart returns the part that of picks. While the container is empty, use is
+// newPart returns the part that pick selects. While the container is empty, use is
 // not called.
-func newPart[T any, O poolswap.Object[T], P any](c *poolswap.Container[T, O], of func(*T) P) Part[P] {
+func newPart[T any, O poolswap.Object[T], P any](c *poolswap.Container[T, O], pick func(*T) P) Part[P] {
 	return func(use func(P)) {
 		c.WithAcquire(func(obj *T) {
 			if obj != nil {
-				use(of(obj))
+				use(pick(obj))
 			}
 		})
 	}
