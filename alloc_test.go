@@ -23,7 +23,7 @@ func noAllocs(t *testing.T, fn func()) {
 	}
 }
 
-func TestNothingAllocatesInSteadyState(t *testing.T) {
+func TestSteadyStateAllocations(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{value: 1})

@@ -33,7 +33,7 @@ func wantHeld(t *testing.T, err, cause error) *poolswap.HeldError {
 	return held
 }
 
-func TestAClosedContainer(t *testing.T) {
+func TestClosedContainer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{})
 		c, other := poolswap.NewContainer(pool, &table{value: 1}), poolswap.NewContainer(pool, &table{value: 2})
@@ -88,9 +88,9 @@ func TestAClosedContainer(t *testing.T) {
 
 // TestCloseEndsPublishers: one in fill ends unpublished and is waited for, one
 // that waits for its turn ends at once.
-// TestCloseWaitsForWhatTheContainerPublished, and not for what another container
+// TestContainerCloseWaits, and not for what another container
 // of the pool did.
-func TestCloseWaitsForWhatTheContainerPublished(t *testing.T) {
+func TestContainerCloseWaits(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c, other := poolswap.NewContainer(pool, &table{value: 1}), poolswap.NewContainer(pool, &table{value: 2})
 	held := other.Acquire()
@@ -133,7 +133,7 @@ func TestCloseEndsPublishers(t *testing.T) {
 	})
 }
 
-func TestAClosedPool(t *testing.T) {
+func TestClosedPool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHooked(poolswap.Options[table]{})
 		pool := h.Pool
@@ -212,7 +212,7 @@ func TestPoolCloseWaitsForFactoriesAndHooks(t *testing.T) {
 	})
 }
 
-func TestPoolCloseLeavesADroppedContainerToTheCollector(t *testing.T) {
+func TestPoolCloseSkipsDroppedContainer(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	func() { poolswap.NewContainer(pool, &table{}) }()
 	kept := poolswap.NewContainer(pool, &table{})
@@ -225,7 +225,7 @@ func TestPoolCloseLeavesADroppedContainerToTheCollector(t *testing.T) {
 	}
 }
 
-func TestCloseReportsAnOverRelease(t *testing.T) {
+func TestCloseReportsOverRelease(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	c.Release(c.Acquire())
 	c.Release(current(c))

@@ -232,7 +232,7 @@ func independentHolds(t *testing.T, options poolswap.Options[table]) {
 	pooltest.Eventually(t, "all objects are drained", func() bool { return pool.Stats().Drained == 8 })
 }
 
-func TestANilContainerPanicsLikeAnyNilPointer(t *testing.T) {
+func TestNilContainerPanics(t *testing.T) {
 	var c *poolswap.Container[table, *table]
 	for name, call := range map[string]func(){
 		"Acquire":     func() { c.Acquire() },
@@ -249,9 +249,9 @@ func TestANilContainerPanicsLikeAnyNilPointer(t *testing.T) {
 	}
 }
 
-// TestAContainerHasItsCacheLines: what the allocator puts next to the word that
+// TestContainerCacheLines: what the allocator puts next to the word that
 // readers read must not share its line, or the line that is fetched with it.
-func TestAContainerHasItsCacheLines(t *testing.T) {
+func TestContainerCacheLines(t *testing.T) {
 	if size := unsafe.Sizeof(poolswap.Container[table, *table]{}); size != 256 {
 		t.Errorf("a Container is %d bytes, want 256", size)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-func TestDrainWaitsForWhatWasReplacedBefore(t *testing.T) {
+func TestDrainWaitsForReplacedObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{})
 		c := poolswap.NewContainer(pool, &table{})
@@ -80,7 +80,7 @@ func TestUpdatesDoNotStarveDrain(t *testing.T) {
 	})
 }
 
-func TestDrainEndsHoweverTheObjectEnds(t *testing.T) {
+func TestDrainEndsWithLostObjects(t *testing.T) {
 	for _, end := range []struct {
 		name  string
 		reset func(*table) bool
@@ -166,8 +166,8 @@ func TestHeldErrorOfSeveralObjects(t *testing.T) {
 	})
 }
 
-// TestHeldErrorCountsWhatAwaitsResetOrDiscard, in the hook and before it.
-func TestHeldErrorCountsWhatAwaitsResetOrDiscard(t *testing.T) {
+// TestHeldErrorCountsPendingResets, in the hook and before it.
+func TestHeldErrorCountsPendingResets(t *testing.T) {
 	for _, inDiscard := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			slow := func(*table) { time.Sleep(time.Hour) }
@@ -205,8 +205,8 @@ func TestHeldErrorCountsWhatAwaitsResetOrDiscard(t *testing.T) {
 	}
 }
 
-// TestWaitsWithACtxThatHasEnded: it fails although there is a version to return.
-func TestWaitsWithACtxThatHasEnded(t *testing.T) {
+// TestWaitsWithEndedContext: it fails although there is a version to return.
+func TestWaitsWithEndedContext(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -127,7 +127,7 @@ var writerPaths = []struct {
 	}, 1},
 }
 
-func TestAHookThatMisbehavesOnAWriterCostsOneObject(t *testing.T) {
+func TestBadHookOnWriter(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, path := range writerPaths {
 			for _, bad := range badHooks {
@@ -157,8 +157,8 @@ func TestAHookThatMisbehavesOnAWriterCostsOneObject(t *testing.T) {
 	})
 }
 
-// TestAnObjectWhoseResetPanickedStaysLost: it is in no list, and Update refuses it.
-func TestAnObjectWhoseResetPanickedStaysLost(t *testing.T) {
+// TestResetPanicLosesObject: it is in no list, and Update refuses it.
+func TestResetPanicLosesObject(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		h.onReset(func(*table) bool { panic(errHook) })
@@ -170,7 +170,7 @@ func TestAnObjectWhoseResetPanickedStaysLost(t *testing.T) {
 	})
 }
 
-func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
+func TestBadHookOnSweeper(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, bad := range badHooks {
 			t.Run(bad.name, func(t *testing.T) {
@@ -218,9 +218,9 @@ func TestAHookThatMisbehavesOnTheSweeperCostsOneObject(t *testing.T) {
 	})
 }
 
-// TestTheSweeperSurvivesManyBadObjects makes many objects dirty at once. Every
+// TestSweeperSurvivesBadObjects makes many objects dirty at once. Every
 // second reset panics or calls Goexit.
-func TestTheSweeperSurvivesManyBadObjects(t *testing.T) {
+func TestSweeperSurvivesBadObjects(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		h.onReset(func(obj *table) bool {
@@ -250,7 +250,7 @@ func TestTheSweeperSurvivesManyBadObjects(t *testing.T) {
 	})
 }
 
-func TestAFactoryThatPanicsCostsNothing(t *testing.T) {
+func TestFactoryPanic(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.MaxLive = 2
 		fail := func() { panic(errHook) }
@@ -275,9 +275,9 @@ func TestAFactoryThatPanicsCostsNothing(t *testing.T) {
 	})
 }
 
-// TestWithoutAReportAPanicOnTheSweeperEndsTheProcess lets reset and discard
+// TestSweeperPanicEndsProcess lets reset and discard
 // panic on the sweeper, which no caller can recover.
-func TestWithoutAReportAPanicOnTheSweeperEndsTheProcess(t *testing.T) {
+func TestSweeperPanicEndsProcess(t *testing.T) {
 	if task := pooltest.InChild(); task != "" {
 		panicOnTheSweeper(t, task)
 		return

@@ -13,9 +13,9 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// TestHooksNeverRunOnAReader lets readers be the last holders of many objects
+// TestHooksNeverRunOnReader lets readers be the last holders of many objects
 // and looks on which goroutines the hooks ran.
-func TestHooksNeverRunOnAReader(t *testing.T) {
+func TestHooksNeverRunOnReader(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		var ran sync.Map // numbers of goroutines
@@ -55,9 +55,9 @@ func TestHooksNeverRunOnAReader(t *testing.T) {
 	})
 }
 
-// TestHooksRunOnTheWriterThatDrains is the other half: what a writer drains it
+// TestHooksRunOnDrainingWriter is the other half: what a writer drains it
 // resets itself, before Update returns.
-func TestHooksRunOnTheWriterThatDrains(t *testing.T) {
+func TestHooksRunOnDrainingWriter(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		var where string
@@ -139,9 +139,9 @@ func TestHooksRunWithNoLockHeld(t *testing.T) {
 	}
 }
 
-// TestTheSweeperOutlivesReport: whatever Report does with the panic of a hook,
+// TestSweeperOutlivesReport: whatever Report does with the panic of a hook,
 // the objects that await their reset are reset.
-func TestTheSweeperOutlivesReport(t *testing.T) {
+func TestSweeperOutlivesReport(t *testing.T) {
 	for _, report := range []struct {
 		name string
 		run  func(swept <-chan bool)
@@ -182,9 +182,9 @@ func TestTheSweeperOutlivesReport(t *testing.T) {
 	}
 }
 
-// TestTheObjectIsFreeBeforeResetRuns gives an object back from inside its own
+// TestObjectIsFreeDuringReset gives an object back from inside its own
 // reset, which must be refused as of an object in the pool.
-func TestTheObjectIsFreeBeforeResetRuns(t *testing.T) {
+func TestObjectIsFreeDuringReset(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		var refused []string
@@ -222,9 +222,9 @@ func TestTheObjectIsFreeBeforeResetRuns(t *testing.T) {
 	})
 }
 
-// TestDiscardIsCalledOnceForEachObjectThatLeaves makes objects leave in every
+// TestDiscardRunsOncePerObject makes objects leave in every
 // way there is and counts the calls by object.
-func TestDiscardIsCalledOnceForEachObjectThatLeaves(t *testing.T) {
+func TestDiscardRunsOncePerObject(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
 		calls := map[*table]int{}

@@ -28,7 +28,7 @@ func forgetReader(c *poolswap.Container[table, *table], _ int) {
 	c.NewReader().Load()
 }
 
-func TestAnObjectCollectedWhileHeldIsReportedAsALeak(t *testing.T) {
+func TestLeakIsReported(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, test := range []struct {
 			name   string
@@ -71,9 +71,9 @@ func TestAnObjectCollectedWhileHeldIsReportedAsALeak(t *testing.T) {
 	})
 }
 
-// TestAReportOfALeakMayEndItsGoroutine, as t.Fatal does, or block: the runtime runs
+// TestLeakReportEndsItsGoroutine, as t.Fatal does, or block: the runtime runs
 // the cleanups that follow all the same.
-func TestAReportOfALeakMayEndItsGoroutine(t *testing.T) {
+func TestLeakReportEndsItsGoroutine(t *testing.T) {
 	blocked := make(chan struct{})
 	defer close(blocked)
 	for _, test := range []struct {
@@ -112,7 +112,7 @@ func dropContainer(pool *poolswap.Pool[table, *table], use func(*poolswap.Contai
 	use(poolswap.NewContainer(pool, &table{value: 1}))
 }
 
-func TestADroppedContainerIsNoLeak(t *testing.T) {
+func TestDroppedContainerIsNoLeak(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, test := range []struct {
 			name   string
@@ -149,7 +149,7 @@ func TestADroppedContainerIsNoLeak(t *testing.T) {
 	})
 }
 
-func TestTheErrorOfALeakNamesTheLikelyCause(t *testing.T) {
+func TestLeakErrorNamesCause(t *testing.T) {
 	leak := &poolswap.LeakError{Type: "*app.Table", Held: 2}
 	const want = "poolswap: a *app.Table was dropped with 2 references never released (a forgotten Release or Close?)"
 	if leak.Error() != want {
@@ -214,10 +214,10 @@ func abandon(t *testing.T, options poolswap.Options[table], resume <-chan struct
 	return a
 }
 
-// TestADroppedPoolIsCollectedWithEverythingInIt fails if the runtime can reach
+// TestDroppedPoolIsCollected fails if the runtime can reach
 // the pool from the cleanup of an object: then the pool would keep its spares,
 // and their cleanups the pool.
-func TestADroppedPoolIsCollectedWithEverythingInIt(t *testing.T) {
+func TestDroppedPoolIsCollected(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		resume := make(chan struct{})
 		a := abandon(t, options, resume)
@@ -233,9 +233,9 @@ func TestADroppedPoolIsCollectedWithEverythingInIt(t *testing.T) {
 	})
 }
 
-// TestAnObjectDoesNotKeepItsContainerAlive: an object may keep its pool alive,
+// TestObjectDoesNotKeepContainerAlive: an object may keep its pool alive,
 // but not the container that published it.
-func TestAnObjectDoesNotKeepItsContainerAlive(t *testing.T) {
+func TestObjectDoesNotKeepContainerAlive(t *testing.T) {
 	var kept *table
 	dropButKeep := func() weak.Pointer[poolswap.Container[table, *table]] {
 		c := newTableContainer(poolswap.Options[table]{})

@@ -15,7 +15,7 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-func TestMaxLiveBoundsTheObjects(t *testing.T) {
+func TestMaxLiveBoundsObjects(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.MaxLive = 3
 		pool := newTablePool(options)
@@ -50,7 +50,7 @@ func TestMaxLiveBoundsTheObjects(t *testing.T) {
 	})
 }
 
-func TestAnObjectIsLiveUntilDiscardReturns(t *testing.T) {
+func TestObjectIsLiveUntilDiscardReturns(t *testing.T) {
 	for _, end := range []struct {
 		name string
 		end  func()
@@ -77,7 +77,7 @@ func TestAnObjectIsLiveUntilDiscardReturns(t *testing.T) {
 	}
 }
 
-func TestAnObjectIsLiveDuringReset(t *testing.T) {
+func TestObjectIsLiveDuringReset(t *testing.T) {
 	h := newHooked(poolswap.Options[table]{MaxLive: 1})
 	h.onReset(func(*table) bool {
 		if _, err := h.TryGet(); err != poolswap.ErrLimit {
@@ -94,7 +94,7 @@ func TestAnObjectIsLiveDuringReset(t *testing.T) {
 	}
 }
 
-func TestMaxLiveNeverRefusesAnUpdate(t *testing.T) {
+func TestMaxLiveNeverRefusesUpdate(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{MaxLive: 1})
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	first := c.Acquire()
@@ -112,7 +112,7 @@ func TestMaxLiveNeverRefusesAnUpdate(t *testing.T) {
 	pooltest.Settled(t, pool, 0)
 }
 
-func TestMaxLiveKeepsNothingBeyondTheSpares(t *testing.T) {
+func TestMaxLiveDiscardsBeyondSpares(t *testing.T) {
 	// Objects in the overflow would count as live until a collection, but Get
 	// might not find them.
 	pool := newTablePool(poolswap.Options[table]{MaxLive: 6, Spares: 1})
@@ -133,7 +133,7 @@ func TestMaxLiveKeepsNothingBeyondTheSpares(t *testing.T) {
 	}
 }
 
-func TestPublishWaitsForAnObjectAtTheLimit(t *testing.T) {
+func TestPublishWaitsAtLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{MaxLive: 2})
 		c := poolswap.NewContainer(pool, &table{})
@@ -179,9 +179,9 @@ func TestPublishWaitsForAnObjectAtTheLimit(t *testing.T) {
 	})
 }
 
-// TestPublishAtTheLimitIsWokenByALostObject: an object that is lost to an
+// TestLostObjectWakesPublishAtLimit: an object that is lost to an
 // over-release makes room for another.
-func TestPublishAtTheLimitIsWokenByALostObject(t *testing.T) {
+func TestLostObjectWakesPublishAtLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports pooltest.Reports
 		pool := newTablePool(poolswap.Options[table]{MaxLive: 3, Report: reports.Report})
@@ -202,7 +202,7 @@ func TestPublishAtTheLimitIsWokenByALostObject(t *testing.T) {
 	})
 }
 
-// TestFewObjectsAreLiveAtAnyGOMAXPROCS runs one writer and four readers that
+// TestLiveObjectsAtAnyGOMAXPROCS runs one writer and four readers that
 // release promptly, for 3,000 updates.
 //
 // Readers in step release before the next update. Then the factory makes at
@@ -213,7 +213,7 @@ func TestPublishAtTheLimitIsWokenByALostObject(t *testing.T) {
 // live as long. After they stop and every reset is done, only the current object
 // and the spares are live. The discard hook disables the overflow, where objects
 // would be live until a collection.
-func TestFewObjectsAreLiveAtAnyGOMAXPROCS(t *testing.T) {
+func TestLiveObjectsAtAnyGOMAXPROCS(t *testing.T) {
 	const updates, most = 3000, 3
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for _, procs := range []int{1, 2, 16} {

@@ -33,14 +33,14 @@ func pointerRefusal(t *testing.T, name string, newPool func()) {
 	pooltest.WantPanic(t, "poolswap: NewPool of poolswap_test."+name+": it embeds poolswap.Ref by pointer; embed it by value", newPool)
 }
 
-func TestNewPoolRefusesARefEmbeddedByPointer(t *testing.T) {
+func TestNewPoolRefusesPointerRef(t *testing.T) {
 	pointerRefusal(t, "pointerRef", func() { poolswap.NewPool(func() *pointerRef { return new(pointerRef) }, nil) })
 	pointerRefusal(t, "pointerToStruct", func() { poolswap.NewPool(func() *pointerToStruct { return new(pointerToStruct) }, nil) })
 	pointerRefusal(t, "deeperValue", func() { poolswap.NewPool(func() *deeperValue { return new(deeperValue) }, nil) })
 	pointerRefusal(t, "deepPointer", func() { poolswap.NewPool(func() *deepPointer { return new(deepPointer) }, nil) })
 }
 
-func TestNewPoolFindsARefNestedByValue(t *testing.T) {
+func TestNewPoolFindsNestedRef(t *testing.T) {
 	pool := poolswap.NewPool(func() *exactTwiceNested { return new(exactTwiceNested) }, nil)
 	c := poolswap.NewContainer(pool, &exactTwiceNested{})
 	obj := c.Acquire()
@@ -66,7 +66,7 @@ func TestNewPoolRefusesBadArguments(t *testing.T) {
 		func() { poolswap.NewPoolWithOptions(factory, nil, poolswap.Options[table]{MaxLive: -1}) })
 }
 
-func TestGetRefusesBadObjectsOfTheFactory(t *testing.T) {
+func TestGetRefusesBadFactory(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		stranger := newTablePool(options).Get()
 		var next *table // what the factory returns
@@ -113,7 +113,7 @@ func TestGetRefusesBadObjectsOfTheFactory(t *testing.T) {
 	})
 }
 
-func TestAZeroContainerOrPoolIsRefusedByEveryMethod(t *testing.T) {
+func TestZeroContainerAndPoolPanic(t *testing.T) {
 	// The Ref of outer is not its first field: a method that used the offset of
 	// a zero Container, 0, would find other fields there.
 	var c poolswap.Container[outer, *outer]
@@ -154,7 +154,7 @@ func TestAZeroContainerOrPoolIsRefusedByEveryMethod(t *testing.T) {
 	}
 }
 
-func TestANilPoolIsRefused(t *testing.T) {
+func TestNilPoolPanics(t *testing.T) {
 	pooltest.WantPanic(t, "poolswap: NewContainer with a nil Pool", func() { poolswap.NewContainer(nil, &table{}) })
 	pooltest.WantPanic(t, "poolswap: NewEmptyContainer with a nil Pool", func() { poolswap.NewEmptyContainer[table](nil) })
 }
@@ -175,7 +175,7 @@ func TestReleaseOfNilDoesNothing(t *testing.T) {
 	})
 }
 
-func TestAClosedReaderIsRefused(t *testing.T) {
+func TestClosedReaderPanics(t *testing.T) {
 	for _, c := range []*poolswap.Container[table, *table]{
 		newTableContainer(poolswap.Options[table]{}),
 		poolswap.NewEmptyContainer(newTablePool(poolswap.Options[table]{})),
@@ -191,7 +191,7 @@ func TestAClosedReaderIsRefused(t *testing.T) {
 // overwrites its Ref. Late readers would count on counters that no check sums,
 // so the pool refuses it.
 
-func TestAResetThatOverwritesTheRefPanics(t *testing.T) {
+func TestResetOverwritesRef(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, clean := range []bool{true, false} {
 			h := newHooked(options)
@@ -209,7 +209,7 @@ func TestAResetThatOverwritesTheRefPanics(t *testing.T) {
 	})
 }
 
-func TestAWriterThatOverwritesTheRefIsRefused(t *testing.T) {
+func TestWriterOverwritesRef(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.MaxLive = 2
 		pool := newTablePool(options)
@@ -233,9 +233,9 @@ func TestAWriterThatOverwritesTheRefIsRefused(t *testing.T) {
 	})
 }
 
-// TestACurrentObjectThatIsOverwrittenIsGivenUp publishes first and fills then,
+// TestOverwrittenCurrentObjectIsGivenUp publishes first and fills then,
 // by assigning to the whole object.
-func TestACurrentObjectThatIsOverwrittenIsGivenUp(t *testing.T) {
+func TestOverwrittenCurrentObjectIsGivenUp(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.MaxLive = 3
 		pool := newTablePool(options)
@@ -270,8 +270,8 @@ func TestACurrentObjectThatIsOverwrittenIsGivenUp(t *testing.T) {
 
 var global table
 
-// TestAnObjectNeedNotBeOnTheHeap publishes a global variable.
-func TestAnObjectNeedNotBeOnTheHeap(t *testing.T) {
+// TestObjectOffHeap publishes a global variable.
+func TestObjectOffHeap(t *testing.T) {
 	global = table{} // no pool's, also where the test runs twice
 	c := poolswap.NewContainer(newTablePool(poolswap.Options[table]{}), &global)
 	reader := c.Acquire()
@@ -288,7 +288,7 @@ func TestAnObjectNeedNotBeOnTheHeap(t *testing.T) {
 	}
 }
 
-func TestRefsIsZeroWhileALiteralIsPublished(t *testing.T) {
+func TestRefsOfLiteralDuringUpdate(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewEmptyContainer(pool)
 	for range 500 {
@@ -304,9 +304,9 @@ func TestRefsIsZeroWhileALiteralIsPublished(t *testing.T) {
 	}
 }
 
-// TestPublishGivesUpWhatWasOverwrittenDuringFill, as Update does: the object is
+// TestPublishGivesUpOverwrittenCurrent, as Update does: the object is
 // lost, and readers that hold it can release it.
-func TestPublishGivesUpWhatWasOverwrittenDuringFill(t *testing.T) {
+func TestPublishGivesUpOverwrittenCurrent(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	held := c.Acquire()

@@ -27,7 +27,7 @@ func TestRecycledObjectsHaveNoReferences(t *testing.T) {
 	})
 }
 
-func TestWithoutAResetObjectsKeepTheirContent(t *testing.T) {
+func TestNilResetKeepsContent(t *testing.T) {
 	pool := poolswap.NewPool(func() *table { return new(table) }, nil)
 	c := poolswap.NewContainer(pool, &table{value: 1})
 	c.Update(nil)
@@ -60,7 +60,7 @@ func TestRefsCountsOutstandingReferences(t *testing.T) {
 	})
 }
 
-func TestABoxMakesAnyValuePoolable(t *testing.T) {
+func TestBoxMakesValuePoolable(t *testing.T) {
 	pool := poolswap.NewPool(
 		func() *poolswap.Box[bytes.Buffer] { return new(poolswap.Box[bytes.Buffer]) },
 		func(b *poolswap.Box[bytes.Buffer]) bool { b.Value.Reset(); return true })

@@ -33,7 +33,7 @@ func publish(t *testing.T, c *poolswap.Container[table, *table], fill func(next,
 	return version
 }
 
-func TestPublishBuildsOnWhatIsCurrent(t *testing.T) {
+func TestPublishBuildsOnCurrent(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewEmptyContainer(pool)
@@ -68,9 +68,9 @@ func TestPublishBuildsOnWhatIsCurrent(t *testing.T) {
 	})
 }
 
-// TestAFillThatFailsChangesNothing: the object is back, the turn has passed on,
+// TestFailedFillChangesNothing: the object is back, the turn has passed on,
 // and the container is as it was.
-func TestAFillThatFailsChangesNothing(t *testing.T) {
+func TestFailedFillChangesNothing(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, failure := range []struct {
 			name string
@@ -117,7 +117,7 @@ func TestAFillThatFailsChangesNothing(t *testing.T) {
 	})
 }
 
-func TestPublishHonoursItsContextBeforeFillAlone(t *testing.T) {
+func TestPublishContext(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	ctx, cancel := context.WithCancel(t.Context())
 	version, err := c.Publish(ctx, func(next, _ *table) error {
@@ -137,9 +137,9 @@ func TestPublishHonoursItsContextBeforeFillAlone(t *testing.T) {
 	}
 }
 
-// TestPublishNoticesEveryOtherPublication: whatever came between, even if what
+// TestPublishConflict: whatever came between, even if what
 // is current has the address that it had.
-func TestPublishNoticesEveryOtherPublication(t *testing.T) {
+func TestPublishConflict(t *testing.T) {
 	for _, between := range []struct {
 		name  string
 		begin func(c *poolswap.Container[table, *table])
@@ -226,9 +226,9 @@ func TestMisuseOfPublish(t *testing.T) {
 	}
 }
 
-// TestNextBelongsToTheContainerAfterPublish: what can be known of a next that is
+// TestNextAfterPublish: what can be known of a next that is
 // used on is told, at once or when the object drains.
-func TestNextBelongsToTheContainerAfterPublish(t *testing.T) {
+func TestNextAfterPublish(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	var kept *table
 	keep := func(next, _ *table) error {
@@ -247,7 +247,7 @@ func TestNextBelongsToTheContainerAfterPublish(t *testing.T) {
 	pooltest.WantPanic(t, "poolswap: Release of a *poolswap_test.table that is in the pool (released twice?) [generation 0, acquired 1 times, released 1 times]", func() { c.Release(kept) })
 }
 
-func TestAPublishInsideFillEndsWithItsContext(t *testing.T) {
+func TestPublishInsideFill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newTableContainer(poolswap.Options[table]{})
 		begun := time.Now()
@@ -302,7 +302,7 @@ func TestPublishersTakeTurns(t *testing.T) {
 	})
 }
 
-func TestHooksAndReportRunWithoutTheTurn(t *testing.T) {
+func TestHooksRunWithoutTurn(t *testing.T) {
 	h := newHooked(poolswap.Options[table]{})
 	c := poolswap.NewContainer(h.Pool, &table{value: 1})
 	ran := 0
@@ -321,7 +321,7 @@ func TestHooksAndReportRunWithoutTheTurn(t *testing.T) {
 	})
 }
 
-func TestPublishReportsAnOverReleaseBesideTheVersion(t *testing.T) {
+func TestPublishReportsOverRelease(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		c := newTableContainer(options)
 		overRelease := func() { c.Release(c.Acquire()); c.Release(current(c)) }

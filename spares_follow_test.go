@@ -37,9 +37,9 @@ func followsTogether(c *poolswap.Container[table, *table], n int) {
 	writers.Wait()
 }
 
-// TestManyWritersCallNoFactoryOnceWarm empties the sync.Pool behind the spares
+// TestWarmWritersCallNoFactory empties the sync.Pool behind the spares
 // after each round.
-func TestManyWritersCallNoFactoryOnceWarm(t *testing.T) {
+func TestWarmWritersCallNoFactory(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		const writers = 10
 		var made atomic.Int64
@@ -78,9 +78,9 @@ func TestOneWriterCostsTwoObjects(t *testing.T) {
 	})
 }
 
-// TestTheDefaultFallsOnceTheWritersWent: it falls after one round of Gets to
+// TestDefaultSparesFallAfterWriters: it falls after one round of Gets to
 // two, and what is too many is discarded once, with no lock held.
-func TestTheDefaultFallsOnceTheWritersWent(t *testing.T) {
+func TestDefaultSparesFallAfterWriters(t *testing.T) {
 	for _, byReader := range []bool{false, true} {
 		pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 			const writers, round = 10, 128
@@ -124,9 +124,9 @@ func TestTheDefaultFallsOnceTheWritersWent(t *testing.T) {
 	}
 }
 
-// TestTheDefaultFallsAtTheEndOfARound: a peak at the last Get of a round is
+// TestDefaultSparesFallAfterRound: a peak at the last Get of a round is
 // remembered for the next round, one at the first Get for two rounds.
-func TestTheDefaultFallsAtTheEndOfARound(t *testing.T) {
+func TestDefaultSparesFallAfterRound(t *testing.T) {
 	const round, together = 128, poolswap.DefaultSpares + 1
 	for _, peak := range []struct{ at, remembered int }{{round, round}, {round + 1, 2*round - 1}} {
 		pool := newTablePool(poolswap.Options[table]{})
@@ -151,9 +151,9 @@ func TestTheDefaultFallsAtTheEndOfARound(t *testing.T) {
 	}
 }
 
-// TestTheDefaultStaysWhileTheWorkDoes: rounds of Gets end, and the limit does
+// TestDefaultSparesStayUnderWork: rounds of Gets end, and the limit does
 // not fall in between.
-func TestTheDefaultStaysWhileTheWorkDoes(t *testing.T) {
+func TestDefaultSparesStayUnderWork(t *testing.T) {
 	const writers = 5
 	pool := newCounting(poolswap.Options[table]{})
 	for range 1000 {
@@ -164,7 +164,7 @@ func TestTheDefaultStaysWhileTheWorkDoes(t *testing.T) {
 	}
 }
 
-func TestTheDefaultIsBounded(t *testing.T) {
+func TestDefaultSparesAreBounded(t *testing.T) {
 	for _, procs := range []int{1, 20} {
 		was := runtime.GOMAXPROCS(procs)
 		pool := newCounting(poolswap.Options[table]{Discard: func(*table) {}})
@@ -176,7 +176,7 @@ func TestTheDefaultIsBounded(t *testing.T) {
 	}
 }
 
-func TestAnExplicitLimitDoesNotFollow(t *testing.T) {
+func TestExplicitSparesStay(t *testing.T) {
 	for _, limit := range []int{1, poolswap.DefaultSpares, 40} {
 		pool := newCounting(poolswap.Options[table]{Spares: limit})
 		for range 100 {
@@ -188,9 +188,9 @@ func TestAnExplicitLimitDoesNotFollow(t *testing.T) {
 	}
 }
 
-// TestObjectsThatAreLostDoNotKeepTheDefaultUp: their owner forgot them, and the
+// TestDefaultSparesForgetLostObjects: their owner forgot them, and the
 // collector took them.
-func TestObjectsThatAreLostDoNotKeepTheDefaultUp(t *testing.T) {
+func TestDefaultSparesForgetLostObjects(t *testing.T) {
 	const lost = 10
 	pool := newCounting(poolswap.Options[table]{})
 	pool.getMany(lost)
@@ -207,9 +207,9 @@ func TestObjectsThatAreLostDoNotKeepTheDefaultUp(t *testing.T) {
 	}
 }
 
-// TestEachWayOutEndsAFill counts what is filled after objects went each way many
+// TestEachWayOutEndsFill counts what is filled after objects went each way many
 // times: a count that drifts would show.
-func TestEachWayOutEndsAFill(t *testing.T) {
+func TestEachWayOutEndsFill(t *testing.T) {
 	pool := newCounting(poolswap.Options[table]{})
 	c := poolswap.NewEmptyContainer(pool.Pool)
 	for _, way := range []struct {
@@ -260,8 +260,8 @@ func TestEachWayOutEndsAFill(t *testing.T) {
 	}
 }
 
-// TestPublishersOfSeveralContainersCount nests three fills.
-func TestPublishersOfSeveralContainersCount(t *testing.T) {
+// TestDefaultSparesCountAllContainers nests three fills.
+func TestDefaultSparesCountAllContainers(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	var nested func(depth int)
 	nested = func(depth int) {
@@ -280,9 +280,9 @@ func TestPublishersOfSeveralContainersCount(t *testing.T) {
 	}
 }
 
-// TestWhatAPeakLeftIsTrimmedAndClosed: the limit that the peak raised keeps
+// TestPeakIsTrimmedAndClosed: the limit that the peak raised keeps
 // nothing from Trim and Close.
-func TestWhatAPeakLeftIsTrimmedAndClosed(t *testing.T) {
+func TestPeakIsTrimmedAndClosed(t *testing.T) {
 	discarded := 0
 	pool := newCounting(poolswap.Options[table]{MaxLive: 10, Discard: func(*table) { discarded++ }})
 	objs := pool.getMany(10)

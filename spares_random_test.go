@@ -183,9 +183,9 @@ func (w *randomWork) publish(t *testing.T, c *poolswap.Container[table, *table],
 	})
 }
 
-// TestTheDefaultFollowsRandomWork: whatever goroutines do to objects, and however
+// TestDefaultSparesFollowRandomWork: whatever goroutines do to objects, and however
 // it fails, in the end none is being filled.
-func TestTheDefaultFollowsRandomWork(t *testing.T) {
+func TestDefaultSparesFollowRandomWork(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		const goroutines, each = 6, 500
 		w := newRandomWork(options)

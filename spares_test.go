@@ -79,7 +79,7 @@ func TestSparesAreBounded(t *testing.T) {
 	}
 }
 
-func TestWithoutADiscardHookTheOverflowKeepsObjectsUntilCollected(t *testing.T) {
+func TestOverflowKeepsObjectsUntilCollected(t *testing.T) {
 	pool := newCounting(poolswap.Options[table]{Spares: 1})
 	pool.releaseAll(pool.getMany(8))
 	if s := pool.Stats(); s.Live != 8 || s.Spares != 1 || s.Discarded != 0 {
@@ -152,7 +152,7 @@ func TestMoreFreeObjectsThanSpares(t *testing.T) {
 	}
 }
 
-func TestTrimDropsTheSpares(t *testing.T) {
+func TestTrimDropsSpares(t *testing.T) {
 	for _, withHook := range []bool{false, true} {
 		t.Run(fmt.Sprintf("with a discard hook: %t", withHook), func(t *testing.T) {
 			discarded := 0
@@ -185,9 +185,9 @@ func TestTrimDropsTheSpares(t *testing.T) {
 	}
 }
 
-// TestTrimDropsTheOverflow: the race detector drops some of what a sync.Pool is
+// TestTrimDropsOverflow: the race detector drops some of what a sync.Pool is
 // given, so not all of it is there.
-func TestTrimDropsTheOverflow(t *testing.T) {
+func TestTrimDropsOverflow(t *testing.T) {
 	const spares, objects = 1, 40
 	pool := newCounting(poolswap.Options[table]{Spares: spares})
 	pool.releaseAll(pool.getMany(objects))
@@ -200,7 +200,7 @@ func TestTrimDropsTheOverflow(t *testing.T) {
 	}
 }
 
-func TestADiscardedObjectMayBePublishedAgain(t *testing.T) {
+func TestDiscardedObjectIsPublishedAgain(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
@@ -222,10 +222,10 @@ func TestADiscardedObjectMayBePublishedAgain(t *testing.T) {
 	})
 }
 
-// TestAWarmPoolNeverCallsItsFactory runs 0 to 3 garbage collections between two
+// TestWarmPoolCallsNoFactory runs 0 to 3 garbage collections between two
 // updates. Either the writer drains the old object, or a reader does and the
 // writer waits for the sweeper.
-func TestAWarmPoolNeverCallsItsFactory(t *testing.T) {
+func TestWarmPoolCallsNoFactory(t *testing.T) {
 	updates := 100
 	if testing.Short() { // a collection takes long under emulation
 		updates = 10
@@ -260,10 +260,10 @@ func TestAWarmPoolNeverCallsItsFactory(t *testing.T) {
 	}
 }
 
-// TestAFastWriterNeedsThreeObjects does not wait for the sweeper. One object is
+// TestFastWriterNeedsThreeObjects does not wait for the sweeper. One object is
 // current, and the sweeper may own another, so the third is free and Get must
 // find it.
-func TestAFastWriterNeedsThreeObjects(t *testing.T) {
+func TestFastWriterNeedsThreeObjects(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newCounting(options)
 		c := poolswap.NewContainer(pool.Pool, pool.Get())
@@ -278,8 +278,8 @@ func TestAFastWriterNeedsThreeObjects(t *testing.T) {
 	})
 }
 
-// TestAnyNumberOfSparesCanBeKept: memory is taken for what is kept.
-func TestAnyNumberOfSparesCanBeKept(t *testing.T) {
+// TestManySpares: memory is taken for what is kept.
+func TestManySpares(t *testing.T) {
 	const all = math.MaxInt
 	pool := newCounting(poolswap.Options[table]{Spares: all, Discard: func(*table) { t.Error("a spare was discarded") }})
 	pool.releaseAll(pool.getMany(1000))

@@ -108,9 +108,9 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 	}
 }
 
-// TestOldestRetiredIsTheLongestHeld: it is 0 unless a replaced object is held,
+// TestOldestRetired: it is 0 unless a replaced object is held,
 // and it grows while the same one is.
-func TestOldestRetiredIsTheLongestHeld(t *testing.T) {
+func TestOldestRetired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{})
 		c := poolswap.NewContainer(pool, &table{})
@@ -140,8 +140,8 @@ func TestOldestRetiredIsTheLongestHeld(t *testing.T) {
 	})
 }
 
-// TestStatsVersionsAreOfCurrentObjects: none was superseded before the call.
-func TestStatsVersionsAreOfCurrentObjects(t *testing.T) {
+// TestStatsVersions: none was superseded before the call.
+func TestStatsVersions(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewContainer(pool, &table{})
 	defer keepUpdating(c)()

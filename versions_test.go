@@ -46,8 +46,8 @@ func TestVersions(t *testing.T) {
 	})
 }
 
-// TestVersionOfAnObject: of one that is held, and of one that the caller owns.
-func TestVersionOfAnObject(t *testing.T) {
+// TestVersionOf: of one that is held, and of one that the caller owns.
+func TestVersionOf(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{Spares: 1})
 	c := poolswap.NewContainer(pool, &table{})
 	first := c.Version()
@@ -131,7 +131,7 @@ func TestMisuseOfVersionOfAndRetain(t *testing.T) {
 	}
 }
 
-func TestRetainHandsOneVersionToSeveralGoroutines(t *testing.T) {
+func TestRetainAcrossGoroutines(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		pool := newTablePool(options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
@@ -214,8 +214,8 @@ func TestChangedAndWait(t *testing.T) {
 	})
 }
 
-// TestTheVersionsLoop: however it ends, nothing is held afterwards.
-func TestTheVersionsLoop(t *testing.T) {
+// TestVersionsLoop: however it ends, nothing is held afterwards.
+func TestVersionsLoop(t *testing.T) {
 	for _, end := range []struct {
 		name string
 		// run loops until the third version and ends in its own way.
@@ -315,9 +315,9 @@ func TestTheVersionsLoop(t *testing.T) {
 	}
 }
 
-// TestTheVersionsLoopMissesWhatItsBodyIsTooSlowFor, and starts with what is
+// TestVersionsLoopWithSlowBody, and starts with what is
 // current.
-func TestTheVersionsLoopMissesWhatItsBodyIsTooSlowFor(t *testing.T) {
+func TestVersionsLoopWithSlowBody(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	var values []int
 	for _, obj := range c.Versions(t.Context()) {
@@ -334,9 +334,9 @@ func TestTheVersionsLoopMissesWhatItsBodyIsTooSlowFor(t *testing.T) {
 	}
 }
 
-// TestTheVersionsLoopYieldsEachVersionOnce, also one that is published between
+// TestVersionsLoopYieldsOnce, also one that is published between
 // its Wait and its Acquire.
-func TestTheVersionsLoopYieldsEachVersionOnce(t *testing.T) {
+func TestVersionsLoopYieldsOnce(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	defer keepUpdating(c)()
 	last, seen := uint64(0), 0
@@ -372,9 +372,9 @@ func keepUpdating(c *poolswap.Container[table, *table]) (stop func()) {
 	}
 }
 
-// TestVersionOfAnObjectThatTheFactoryBringsBack: it was discarded, so what is in
+// TestVersionOfReturnedObject: it was discarded, so what is in
 // it is not what was current.
-func TestVersionOfAnObjectThatTheFactoryBringsBack(t *testing.T) {
+func TestVersionOfReturnedObject(t *testing.T) {
 	only := new(table)
 	pool := poolswap.NewPoolWithOptions(func() *table { return only }, nil, poolswap.Options[table]{Spares: poolswap.NoSpares})
 	c := poolswap.NewEmptyContainer(pool)

@@ -24,7 +24,7 @@ func (s *Service) newServerOfRequests() *http.Server {
 // hears reads one event: its data, and the empty line that ends it.
 func hears(feed *bufio.Scanner) bool { return feed.Scan() && feed.Text() != "" && feed.Scan() }
 
-func TestAShutdownEndsTheFeedsFirst(t *testing.T) {
+func TestShutdownEndsFeedsFirst(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		server func(*Service) *http.Server

@@ -12,7 +12,7 @@ import (
 )
 
 // At the limit a reload says who holds what, and the source is not read.
-func TestAReloadAtTheLimitSaysWhatIsHeld(t *testing.T) {
+func TestReloadAtLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLimited()
 		load(t, s, "17 a.example")
@@ -40,7 +40,7 @@ func TestAReloadAtTheLimitSaysWhatIsHeld(t *testing.T) {
 }
 
 // One writer waits for an object, and the other behind it for its turn.
-func TestAReloadThatGetsNoTurnAtTheLimitIsSkippedToo(t *testing.T) {
+func TestReloadWithoutTurnAtLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLimited()
 		load(t, s, "17 a.example")
@@ -70,7 +70,7 @@ func TestAReloadThatGetsNoTurnAtTheLimitIsSkippedToo(t *testing.T) {
 }
 
 // What did not come from the pool is not refused.
-func TestATableFromElsewhereIsOneBeyondTheLimit(t *testing.T) {
+func TestLiteralBeyondLimit(t *testing.T) {
 	s := newLimited()
 	load(t, s, "17 a.example")
 	slow := s.tables.Acquire()
@@ -92,7 +92,7 @@ func TestATableFromElsewhereIsOneBeyondTheLimit(t *testing.T) {
 
 // A reader that holds an old version and waits for a new one keeps a publisher
 // from what it waits for, where MaxLive leaves no room.
-func TestHoldingAnOldVersionAtTheLimitKeepsTheNextOneAway(t *testing.T) {
+func TestHeldVersionBlocksPublishAtLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLimited()
 		load(t, s, "17 a.example")
@@ -124,7 +124,7 @@ func TestHoldingAnOldVersionAtTheLimitKeepsTheNextOneAway(t *testing.T) {
 	})
 }
 
-func TestAShutdownSaysWhoHoldsWhat(t *testing.T) {
+func TestShutdownNamesHolders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := NewService()
 		load(t, s, "17 a.example")
@@ -159,7 +159,7 @@ func (f *Files) discardAtOnce(ctx context.Context, name string) error {
 	return err
 }
 
-func TestAMappingStaysUntilItsLastReaderIsDone(t *testing.T) {
+func TestMappingStaysUntilLastReader(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		reopen func(*Files, context.Context, string) error
@@ -193,7 +193,7 @@ func TestAMappingStaysUntilItsLastReaderIsDone(t *testing.T) {
 }
 
 // Each of these would wait for ever without its deadline.
-func TestWhatWaitsForItself(t *testing.T) {
+func TestWaitsForItself(t *testing.T) {
 	deadline := func(t *testing.T) context.Context {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		t.Cleanup(cancel)

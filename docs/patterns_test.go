@@ -25,7 +25,7 @@ func (s *Service) lookupWithoutCopy(key uint32) []byte {
 	return t.name(t.find(key)) // a slice of t.names
 }
 
-func TestALookupThatReturnsASliceReturnsWhatALaterReloadWrites(t *testing.T) {
+func TestLookupThatReturnsSlice(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
 	kept := s.lookupWithoutCopy(17)
@@ -44,7 +44,7 @@ func TestALookupThatReturnsASliceReturnsWhatALaterReloadWrites(t *testing.T) {
 }
 
 // What a Reader holds is the Reader's to release.
-func TestReleasingAReadersObjectIsFoundByAWriter(t *testing.T) {
+func TestReleaseOfReadersObject(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
 	r := s.tables.NewReader()
@@ -70,7 +70,7 @@ func (s *Service) releaseThenStart(start func(use func() *Table)) {
 	s.tables.Release(t)
 }
 
-func TestWorkersThatRetainSeeOneVersion(t *testing.T) {
+func TestWorkersRetainOneVersion(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example\n18 b.example")
 	var mu sync.Mutex
@@ -102,7 +102,7 @@ func TestWorkersThatRetainSeeOneVersion(t *testing.T) {
 }
 
 // Forgotten Releases of the current object show in Refs and Held alone.
-func TestForgottenReleasesOfTheCurrentObjectAreNoLeakYet(t *testing.T) {
+func TestForgottenReleaseOfCurrentObject(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
 	var table *Table
@@ -122,7 +122,7 @@ func TestForgottenReleasesOfTheCurrentObjectAreNoLeakYet(t *testing.T) {
 }
 
 // Readers may go on while the container is emptied at shutdown.
-func TestReadersOfAnEmptyContainerFindNoTable(t *testing.T) {
+func TestReadersOfEmptyContainer(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
 	_ = s.shutdown(t.Context())
@@ -142,7 +142,7 @@ func TestReadersOfAnEmptyContainerFindNoTable(t *testing.T) {
 	}
 }
 
-func TestALookupReleasesItsTable(t *testing.T) {
+func TestLookupReleasesTable(t *testing.T) {
 	s := NewService()
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -162,7 +162,7 @@ func TestALookupReleasesItsTable(t *testing.T) {
 }
 
 // The line that makes a pool's Stats an expvar.
-func TestStatsAreAnExpvar(t *testing.T) {
+func TestStatsAsExpvar(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
 	if expvar.Get("poolswap") == nil { // else the test ran before
@@ -173,7 +173,7 @@ func TestStatsAreAnExpvar(t *testing.T) {
 	}
 }
 
-func TestOneObjectIsNotCurrentInTwoContainers(t *testing.T) {
+func TestObjectInTwoContainers(t *testing.T) {
 	v4, v6 := newTwoServices()
 	next := v4.pool.Get()
 	v4.tables.Update(next)

@@ -40,7 +40,7 @@ func (s *Service) feedFromAcquire(ctx context.Context, send func(rows int), betw
 	}
 }
 
-func TestAFeedMissesNoVersionThatStays(t *testing.T) {
+func TestFeedSeesLastVersion(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		feed func(s *Service, ctx context.Context, send func(rows int), between func())
@@ -86,7 +86,7 @@ func TestAFeedMissesNoVersionThatStays(t *testing.T) {
 	}
 }
 
-func TestASelectEndsWhenTheContainerCloses(t *testing.T) {
+func TestSelectEndsAtClose(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
 	ticks, ended := make(chan struct{}), make(chan error)
@@ -124,7 +124,7 @@ func (c *cacheByAddress) lookup(key uint32) (string, error) {
 	return c.names[key], nil
 }
 
-func TestACacheKnowsTheVersionNotTheAddress(t *testing.T) {
+func TestCacheByVersion(t *testing.T) {
 	s := NewService()
 	for _, c := range []struct {
 		name  string
@@ -151,7 +151,7 @@ func TestACacheKnowsTheVersionNotTheAddress(t *testing.T) {
 }
 
 // The number of a version is given when fill has returned.
-func TestFillDoesNotLearnItsVersion(t *testing.T) {
+func TestFillHasNoVersion(t *testing.T) {
 	s := NewService()
 	for range 4 {
 		var inFill uint64

@@ -29,7 +29,7 @@ func (s *Service) reloadWithFlagAfterUpdate(_ context.Context, source io.Reader)
 
 // An Update can panic after it has published, as here in the reset of the old
 // table. A reload that gives next back then gives back the current table.
-func TestAReloadWhoseUpdatePanicsLeavesTheTableToItsReaders(t *testing.T) {
+func TestReloadWithPanicOfUpdate(t *testing.T) {
 	errReset := errors.New("reset failed")
 	for _, c := range []struct {
 		name   string
@@ -96,7 +96,7 @@ func (d *Databases) reopenWithFlagAfterUpdate(_ context.Context, name string) er
 
 // The same with a resource: what a deferred Release takes away is a file that a
 // reader has open.
-func TestAReopenWhoseUpdatePanicsLeavesTheFileToItsReaders(t *testing.T) {
+func TestReopenWithPanicOfUpdate(t *testing.T) {
 	errReset := errors.New("reset failed")
 	for _, c := range []struct {
 		name   string
@@ -154,7 +154,7 @@ func TestAReopenWhoseUpdatePanicsLeavesTheFileToItsReaders(t *testing.T) {
 }
 
 // A source that panics or fails costs nothing: the table goes back to the pool.
-func TestAReloadGivesBackWhatItDoesNotPublish(t *testing.T) {
+func TestFailedReloadGivesTableBack(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
 	if err := s.reload(t.Context(), strings.NewReader("x")); err == nil {
@@ -183,7 +183,7 @@ func (s *Service) addUnlocked(key uint32, name string, between func()) {
 	s.tables.Update(next)
 }
 
-func TestTwoWritersKeepEachOthersRows(t *testing.T) {
+func TestTwoWriters(t *testing.T) {
 	const each = 20
 	s := NewService()
 	errs := make(chan error)
@@ -217,7 +217,7 @@ func TestTwoWritersKeepEachOthersRows(t *testing.T) {
 }
 
 // An Update does not take turns with Publish, so it can come between.
-func TestAnAddThatAnUpdateOvertakesRunsAgain(t *testing.T) {
+func TestAddRunsAgainAfterConflict(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
 	fills := 0
@@ -261,7 +261,7 @@ func (x *Indexer) rebuildFrom(ctx context.Context, between func()) error {
 	return err
 }
 
-func TestAnIndexNeverGoesBack(t *testing.T) {
+func TestIndexNeverGoesBack(t *testing.T) {
 	ctx := t.Context()
 	for _, c := range []struct {
 		name    string

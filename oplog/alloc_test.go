@@ -21,7 +21,7 @@ func noAllocs(t *testing.T, fn func()) {
 	}
 }
 
-func TestPublishAllocatesNothingInSteadyState(t *testing.T) {
+func TestPublishAllocations(t *testing.T) {
 	for _, kept := range []int{1, 64, 100} {
 		for _, size := range []int{1, 7, 30} {
 			t.Run(fmt.Sprintf("Keep %d, %d operations", kept, size), func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestPublishAllocatesNothingInSteadyState(t *testing.T) {
 	}
 }
 
-func TestAMapAllocatesNothingInSteadyState(t *testing.T) {
+func TestMapAllocations(t *testing.T) {
 	m := newMap(t, oplog.MapOptions[int, int]{Keep: 64})
 	for key := range 1000 {
 		published(t)(m.Set(t.Context(), key, key))

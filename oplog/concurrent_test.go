@@ -251,9 +251,9 @@ func (c *crew) compare() {
 	}
 }
 
-// TestReadersSeeWhatThePublishersPublished: two publishers and two readers at a
+// TestReadersSeePublishedContent: two publishers and two readers at a
 // time, against the oracle that the order of the versions gives.
-func TestReadersSeeWhatThePublishersPublished(t *testing.T) {
+func TestReadersSeePublishedContent(t *testing.T) {
 	keeps, limits := []int{1, 8, 64, 1 << 16}, []int{0, 3}
 	want := scaled(200_000) / (len(keeps) * len(limits))
 	atLeast := stress(t) / time.Duration(len(keeps)*len(limits))

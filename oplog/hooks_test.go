@@ -8,9 +8,9 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// TestAHookThatPanicsAfterThePublicationMakesTheLogStartAnew: Publish had no time
+// TestHookPanicAfterPublicationRestartsLog: Publish had no time
 // to return the version, but it published, and nothing is applied twice.
-func TestAHookThatPanicsAfterThePublicationMakesTheLogStartAnew(t *testing.T) {
+func TestHookPanicAfterPublicationRestartsLog(t *testing.T) {
 	failing := false
 	fail := func() {
 		if failing {
@@ -72,8 +72,8 @@ func TestAHookThatPanicsAfterThePublicationMakesTheLogStartAnew(t *testing.T) {
 	}
 }
 
-// TestAnOverReleaseIsReturnedBesideTheVersion, and the log goes on.
-func TestAnOverReleaseIsReturnedBesideTheVersion(t *testing.T) {
+// TestOverReleaseWithVersion, and the log goes on.
+func TestOverReleaseWithVersion(t *testing.T) {
 	log := newLog(t)
 	publish(t, log, set(1, 1))
 	publish(t, log, push(1, 10))

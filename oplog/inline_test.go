@@ -9,9 +9,9 @@ import (
 	"testing"
 )
 
-// TestALookupInlines checks the compiler's decisions: a lookup through a Reader
+// TestLookupInlines checks the compiler's decisions: a lookup through a Reader
 // costs its caller the load, the compare and what the map itself costs.
-func TestALookupInlines(t *testing.T) {
+func TestLookupInlines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")
 	}

@@ -70,9 +70,9 @@ func checkJournal(t *testing.T, j *journal[int], want *slowJournal, newest uint6
 	checkQueue(t, &j.ops, all)
 }
 
-// TestAJournalAgreesWithASlowOne, in random operations as Log makes them: it gets
+// TestJournalAgreesWithSlowJournal, in random operations as Log makes them: it gets
 // publications, and starts anew now and then.
-func TestAJournalAgreesWithASlowOne(t *testing.T) {
+func TestJournalAgreesWithSlowJournal(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 2))
 		keep := []int{1, 2, 5, 8, 30}[seed%5]
@@ -100,7 +100,7 @@ func TestAJournalAgreesWithASlowOne(t *testing.T) {
 	}
 }
 
-func TestAJournalThatHasGrownAllocatesNothing(t *testing.T) {
+func TestJournalAllocations(t *testing.T) {
 	j := journal[int]{keep: 64, base: 1}
 	ops, version := make([]int, 10), uint64(1)
 	cycle := func() {

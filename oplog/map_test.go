@@ -59,7 +59,7 @@ func published(t *testing.T) func(version uint64, err error) uint64 {
 	}
 }
 
-func TestAMapAgreesWithAMap(t *testing.T) {
+func TestMapAgreesWithGoMap(t *testing.T) {
 	for _, kept := range []int{0, 1, 3} {
 		m := newMap(t, oplog.MapOptions[string, int]{Keep: kept})
 		want := map[string]int{}
@@ -105,7 +105,7 @@ func TestAMapAgreesWithAMap(t *testing.T) {
 	}
 }
 
-func TestSetPanicsAfterTheFill(t *testing.T) {
+func TestSetAfterFillPanics(t *testing.T) {
 	const want = "oplog: set was called after the fill that Replace gave it to"
 	m := newMap(t, oplog.MapOptions[string, int]{})
 	for _, way := range append(failures, struct {
@@ -125,13 +125,13 @@ func TestSetPanicsAfterTheFill(t *testing.T) {
 	wantMap(t, m, map[string]int{"a": 1})
 }
 
-func TestReplaceOfAMapPanicsWithANilFill(t *testing.T) {
+func TestMapReplaceWithNilFill(t *testing.T) {
 	m := newMap(t, oplog.MapOptions[string, int]{})
 	pooltest.WantPanic(t, "oplog: Replace with a nil fill", func() { m.Replace(t.Context(), nil) })
 	published(t)(m.Set(t.Context(), "a", 1))
 }
 
-func TestGetOfAMissingKeyIsZero(t *testing.T) {
+func TestGetMissingKey(t *testing.T) {
 	m := newMap(t, oplog.MapOptions[string, *int]{})
 	for range 3 {
 		if value, ok := m.Get("a"); value != nil || ok {
@@ -146,7 +146,7 @@ func TestGetOfAMissingKeyIsZero(t *testing.T) {
 	}
 }
 
-func TestAClosedMapHasNothing(t *testing.T) {
+func TestClosedMapIsEmpty(t *testing.T) {
 	m := newMap(t, oplog.MapOptions[string, int]{})
 	published(t)(m.Set(t.Context(), "a", 1))
 	if err := m.Container().Close(t.Context()); err != nil {
@@ -169,7 +169,7 @@ func TestAClosedMapHasNothing(t *testing.T) {
 	}
 }
 
-func TestAnUnhashableKeyPanicsAndLeavesTheMapAsItWas(t *testing.T) {
+func TestUnhashableKey(t *testing.T) {
 	m := newMap(t, oplog.MapOptions[any, int]{})
 	published(t)(m.Set(t.Context(), "a", 1))
 	published(t)(m.Set(t.Context(), 2, 2))
@@ -196,7 +196,7 @@ func TestAnUnhashableKeyPanicsAndLeavesTheMapAsItWas(t *testing.T) {
 	}
 }
 
-func TestAMapKeepsAsManyChangesAsItsOptionsSay(t *testing.T) {
+func TestMapKeep(t *testing.T) {
 	for keep, want := range map[int]int{1: 1, 5: 5, 0: 20} {
 		m := newMap(t, oplog.MapOptions[int, int]{Keep: keep})
 		for i := range 20 {
@@ -208,7 +208,7 @@ func TestAMapKeepsAsManyChangesAsItsOptionsSay(t *testing.T) {
 	}
 }
 
-func TestAMapUsesThePoolOfItsOptions(t *testing.T) {
+func TestMapPoolOptions(t *testing.T) {
 	options := oplog.MapOptions[int, int]{}
 	options.Pool.MaxLive = 2
 	m := newMap(t, options)
@@ -220,8 +220,8 @@ func TestAMapUsesThePoolOfItsOptions(t *testing.T) {
 	}
 }
 
-// TestAMapIsCopiedIfThatIsLessThanItMissed: more changes than keys, and not few.
-func TestAMapIsCopiedIfThatIsLessThanItMissed(t *testing.T) {
+// TestMapCopiesBeyondItsSize: more changes than keys, and not few.
+func TestMapCopiesBeyondItsSize(t *testing.T) {
 	for _, c := range []struct{ keys, missed, copies int }{{1, 64, 0}, {1, 65, 1}, {100, 100, 0}, {100, 101, 1}} {
 		m := newMap(t, oplog.MapOptions[int, int]{})
 		done := published(t)

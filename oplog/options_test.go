@@ -8,7 +8,7 @@ import (
 	"github.com/poolswap/poolswap/oplog"
 )
 
-func TestNewSaysWhatIsWrongAboutOptions(t *testing.T) {
+func TestNewRefusesOptions(t *testing.T) {
 	for want, change := range map[string]func(*tableOptions){
 		"oplog: Options.New is nil":           func(c *tableOptions) { c.New = nil },
 		"oplog: Options.Apply is nil":         func(c *tableOptions) { c.Apply = nil },
@@ -28,7 +28,7 @@ func TestNewSaysWhatIsWrongAboutOptions(t *testing.T) {
 	}
 }
 
-func TestNewMapSaysWhatIsWrongAboutOptions(t *testing.T) {
+func TestNewMapRefusesOptions(t *testing.T) {
 	if m, err := oplog.NewMap(oplog.MapOptions[int, int]{Keep: -1}); m != nil || err == nil || err.Error() != "oplog: Options.Keep is -1, negative" {
 		t.Errorf("NewMap returned %v and the error %v", m, err)
 	}
@@ -39,7 +39,7 @@ func TestNewMapSaysWhatIsWrongAboutOptions(t *testing.T) {
 	}
 }
 
-func TestNewPanicsIfOptionsNewPanicsOrReturnsNil(t *testing.T) {
+func TestNewWithBadFactory(t *testing.T) {
 	options := newOptions()
 	options.New = func() *table { return nil }
 	pooltest.WantPanic(t, "poolswap: the factory of the pool of *oplog_test.table returned nil", func() { oplog.New(options) })
@@ -47,7 +47,7 @@ func TestNewPanicsIfOptionsNewPanicsOrReturnsNil(t *testing.T) {
 	pooltest.WantPanic(t, "no memory", func() { oplog.New(options) })
 }
 
-func TestAReaderOfANewLogSeesAnEmptyObjectAtOnce(t *testing.T) {
+func TestNewLogHasEmptyObject(t *testing.T) {
 	log := newLog(t)
 	obj := log.Container().Acquire()
 	if obj == nil {
@@ -62,7 +62,7 @@ func TestAReaderOfANewLogSeesAnEmptyObjectAtOnce(t *testing.T) {
 	}
 }
 
-func TestAKeepOfZeroIsDefaultKeep(t *testing.T) {
+func TestDefaultKeep(t *testing.T) {
 	log := newLog(t)
 	batch := make([]operation, oplog.DefaultKeep/2)
 	for i := range batch {

@@ -30,8 +30,8 @@ func stress(t *testing.T) time.Duration {
 	return d
 }
 
-// TestALogAgreesWithAMap takes random actions on a Log and on the oracle.
-func TestALogAgreesWithAMap(t *testing.T) {
+// TestLogAgreesWithOracle takes random actions on a Log and on the oracle.
+func TestLogAgreesWithOracle(t *testing.T) {
 	type pool struct{ limit, spares int }
 	keeps := []int{1, 8, 64, 1 << 16}
 	pools := []pool{{0, 0}, {3, 0}, {0, 1}, {0, 2}, {5, 10}}

@@ -19,7 +19,7 @@ func increment(now *counters) (changes, error) {
 	return changes{{Key: "n", Value: n + 1}}, nil
 }
 
-func TestPublishersThatDeriveTheirOperationsLoseNothing(t *testing.T) {
+func TestPublishFuncLosesNothing(t *testing.T) {
 	t.Parallel()
 	m := must(oplog.NewMap(oplog.MapOptions[string, int]{Keep: 4}))
 	const publishers, times = 4, 500
@@ -42,7 +42,7 @@ func TestPublishersThatDeriveTheirOperationsLoseNothing(t *testing.T) {
 	}
 }
 
-func TestPublishFuncPanicsForNil(t *testing.T) {
+func TestPublishFuncWithNil(t *testing.T) {
 	t.Parallel()
 	m := must(oplog.NewMap(oplog.MapOptions[string, int]{}))
 	for want, call := range map[string]func(){

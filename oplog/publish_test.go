@@ -10,7 +10,7 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-func TestPublishPanicsWithANilContext(t *testing.T) {
+func TestPublishWithNilContext(t *testing.T) {
 	log := newLog(t)
 	var none context.Context
 	pooltest.WantPanic(t, "oplog: Publish with a nil Context", func() { log.Publish(none, set(1, 1)) })
@@ -18,7 +18,7 @@ func TestPublishPanicsWithANilContext(t *testing.T) {
 	publish(t, log, set(1, 1))
 }
 
-func TestPublishWaitsForItsTurnUntilItsContextEnds(t *testing.T) {
+func TestPublishWaitsForTurn(t *testing.T) {
 	log := newLog(t)
 	in, proceed, done := make(chan bool), make(chan bool), make(chan error)
 	go func() {
@@ -55,7 +55,7 @@ func TestPublishWaitsForItsTurnUntilItsContextEnds(t *testing.T) {
 	wantRight(t, log)
 }
 
-func TestPublishWaitsForAnObjectUntilItsContextEnds(t *testing.T) {
+func TestPublishWaitsForObject(t *testing.T) {
 	log := newLog(t, maxLive(2))
 	publish(t, log, set(1, 1))
 	held := log.Container().Acquire()
@@ -94,7 +94,7 @@ func TestTwoObjectsTakeTurns(t *testing.T) {
 	}
 }
 
-func TestAClosedLogPublishesNothing(t *testing.T) {
+func TestClosedLog(t *testing.T) {
 	for name, end := range map[string]func(*tableLog) error{
 		"the container is closed": func(log *tableLog) error { return log.Container().Close(context.Background()) },
 		"the pool is closed":      func(log *tableLog) error { return log.Pool().Close(context.Background()) },
@@ -123,7 +123,7 @@ func TestAClosedLogPublishesNothing(t *testing.T) {
 	}
 }
 
-func TestACloseThatOvertakesPublishWins(t *testing.T) {
+func TestCloseOvertakesPublish(t *testing.T) {
 	log := newLog(t)
 	publish(t, log, set(1, 1))
 	ended, end := context.WithCancel(t.Context())
@@ -142,9 +142,9 @@ func TestACloseThatOvertakesPublishWins(t *testing.T) {
 	}
 }
 
-// TestAnErrorOfAnotherContainerIsNoEndOfTheLog: what Apply, Copy and the ops of
+// TestErrorOfOtherContainer: what Apply, Copy and the ops of
 // PublishFunc return can match the errors of the log's own container.
-func TestAnErrorOfAnotherContainerIsNoEndOfTheLog(t *testing.T) {
+func TestErrorOfOtherContainer(t *testing.T) {
 	for _, of := range []error{poolswap.ErrClosed, poolswap.ErrConflict, poolswap.ErrLimit, fmt.Errorf("another: %w", poolswap.ErrClosed)} {
 		t.Run(of.Error(), func(t *testing.T) {
 			copies := false
@@ -184,7 +184,7 @@ func TestAnErrorOfAnotherContainerIsNoEndOfTheLog(t *testing.T) {
 	}
 }
 
-func TestAResetThatFailsInReplaceLeavesTheLogAsItWas(t *testing.T) {
+func TestFailedResetInReplace(t *testing.T) {
 	failing := false
 	log := newLog(t, func(c *tableOptions) {
 		c.Reset = func(obj *table) {
@@ -207,7 +207,7 @@ func TestAResetThatFailsInReplaceLeavesTheLogAsItWas(t *testing.T) {
 	wantRight(t, log)
 }
 
-func TestReplacePanicsWithANilFill(t *testing.T) {
+func TestReplaceWithNilFill(t *testing.T) {
 	log := newLog(t)
 	before := stateOf(log)
 	pooltest.WantPanic(t, "oplog: Replace with a nil fill", func() { log.Replace(t.Context(), nil) })

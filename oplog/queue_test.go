@@ -23,9 +23,9 @@ func checkQueue(t *testing.T, q *queue[int], want []int) {
 	}
 }
 
-// TestAQueueIsASliceWhoseOtherMemoryIsZero compares random operations with those
+// TestQueueAgreesWithSlice compares random operations with those
 // on a slice.
-func TestAQueueIsASliceWhoseOtherMemoryIsZero(t *testing.T) {
+func TestQueueAgreesWithSlice(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		var q queue[int]
@@ -50,7 +50,7 @@ func TestAQueueIsASliceWhoseOtherMemoryIsZero(t *testing.T) {
 	}
 }
 
-func TestAQueueThatHasGrownDoesNotGrow(t *testing.T) {
+func TestQueueGrowth(t *testing.T) {
 	for _, content := range []int{1, 2, 7, 64, 1000} {
 		for _, step := range []int{1, 3, content} {
 			var q queue[int]
@@ -75,7 +75,7 @@ func TestAQueueThatHasGrownDoesNotGrow(t *testing.T) {
 	}
 }
 
-func TestAQueueLetsGoOfWhatWasDropped(t *testing.T) {
+func TestQueueLetsGoOfDropped(t *testing.T) {
 	for name, removal := range map[string]func(q *queue[*[64]int]){
 		"drop":                    func(q *queue[*[64]int]) { q.drop(3) },
 		"drop of all":             func(q *queue[*[64]int]) { q.drop(5) },

@@ -56,7 +56,7 @@ func equalGroups(a, b *Groups) bool { return maps.EqualFunc(a.hosts, b.hosts, sl
 
 func equalSessions(a, b *Sessions) bool { return maps.EqualFunc(a.ends, b.ends, time.Time.Equal) }
 
-func TestVerifyFindsWhatBreaksTheRules(t *testing.T) {
+func TestVerifyFindsBrokenRules(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	own := func() Membership {
 		host := func() string { return fmt.Sprintf("db-%d", random.IntN(4)) }
@@ -135,7 +135,7 @@ func TestVerifyFindsWhatBreaksTheRules(t *testing.T) {
 }
 
 // What a reader holds changes under it if append finds room in the value.
-func TestAppendToAValueOfAMapWritesToOtherVersions(t *testing.T) {
+func TestAppendToMapValue(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		add  func(groups *oplog.Map[string, []string], host string) error
@@ -215,7 +215,7 @@ func TestContentAndOffsetAreSavedTogether(t *testing.T) {
 }
 
 // Two objects with one map are always alike, so Verify empties one of them.
-func TestVerifyFindsObjectsThatShareEverything(t *testing.T) {
+func TestVerifyFindsSharedObjects(t *testing.T) {
 	t.Parallel()
 	log := groupsOf((*Groups).apply, func(dst, src *Groups) error { dst.hosts = src.hosts; return nil })
 	must(log.Publish(t.Context(), Membership{Group: "db", Hosts: []string{"a"}}))

@@ -55,7 +55,7 @@ func TestStatsCountEachThing(t *testing.T) {
 	check("a Publish on an emptied container")
 }
 
-func TestStatsCountTheAppliesBeforeOneThatDoesNotReturn(t *testing.T) {
+func TestStatsCountAppliesBeforeFailure(t *testing.T) {
 	for _, way := range failures {
 		t.Run(way.name, func(t *testing.T) {
 			log := newLog(t)
@@ -71,7 +71,7 @@ func TestStatsCountTheAppliesBeforeOneThatDoesNotReturn(t *testing.T) {
 	}
 }
 
-func TestACatchUpThatFailsIsNotCounted(t *testing.T) {
+func TestFailedCatchUpIsNotCounted(t *testing.T) {
 	failing := false
 	log := newLog(t)
 	publish(t, log, set(1, 1))

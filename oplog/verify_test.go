@@ -34,7 +34,7 @@ func freeObjects(t *testing.T, log *tableLog, n int) {
 // enough is a pool that keeps what freeObjects makes free.
 func enough(c *tableOptions) { c.Pool.Spares = 10 }
 
-func TestVerifyFindsNothingInALogThatIsRight(t *testing.T) {
+func TestVerifyOfRightLog(t *testing.T) {
 	for _, n := range []int{1, 2, 5} {
 		for _, kept := range []int{1, 4, 100} {
 			log := newLog(t, enough, keep(kept))
@@ -63,7 +63,7 @@ func TestVerifyFindsNothingInALogThatIsRight(t *testing.T) {
 	}
 }
 
-func TestVerifyFindsWhatIsWrong(t *testing.T) {
+func TestVerifyFindsFaults(t *testing.T) {
 	calls := uint64(0)
 	for name, configure := range map[string]func(*tableOptions){
 		"an Apply that is not deterministic": func(c *tableOptions) {
@@ -129,7 +129,7 @@ func TestVerifyFindsWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestVerifyFindsAResetThatDoesNotEmpty(t *testing.T) {
+func TestVerifyFindsBadReset(t *testing.T) {
 	log := newLog(t, func(c *tableOptions) { c.Reset = func(*table) {} })
 	publish(t, log, set(1, 1))
 	const want = "oplogtest: after Reset an object is still like the current one: they share content, or Reset does not empty it"
@@ -138,8 +138,8 @@ func TestVerifyFindsAResetThatDoesNotEmpty(t *testing.T) {
 	}
 }
 
-// TestVerifyReturnsWhatApplyAndCopyReturn, and gives back all that it took.
-func TestVerifyReturnsWhatApplyAndCopyReturn(t *testing.T) {
+// TestVerifyReturnsErrors, and gives back all that it took.
+func TestVerifyReturnsErrors(t *testing.T) {
 	for name, want := range map[string]string{
 		"Apply": "oplog: operation 0 of 1 that a recycled object had missed failed, though it was published before (is Apply deterministic?): bad",
 		"Copy":  "oplog: copying version 3: bad",
@@ -176,7 +176,7 @@ func TestVerifyReturnsWhatApplyAndCopyReturn(t *testing.T) {
 	}
 }
 
-func TestAPanicOfEqualPassesThroughVerify(t *testing.T) {
+func TestVerifyPassesPanicOfEqual(t *testing.T) {
 	log := newLog(t)
 	publish(t, log, set(1, 1))
 	pooltest.WantPanic(t, "bad", func() { oplogtest.Verify(log, func(a, b *table) bool { panic(errBad) }) })
@@ -197,12 +197,12 @@ func TestVerifyMakesAnObjectIfNoneIsFree(t *testing.T) {
 	}
 }
 
-func TestVerifyPanicsWithANilEqual(t *testing.T) {
+func TestVerifyWithNilEqual(t *testing.T) {
 	log := newLog(t)
 	pooltest.WantPanic(t, "oplogtest: Verify with a nil equal", func() { oplogtest.Verify(log, nil) })
 }
 
-func TestVerifyFindsNothingInAnEmptyOrClosedLog(t *testing.T) {
+func TestVerifyOfEmptyAndClosedLog(t *testing.T) {
 	never := func(a, b *table) bool { t.Error("equal was called"); return false }
 	log := newLog(t)
 	publish(t, log, set(1, 1))
@@ -218,7 +218,7 @@ func TestVerifyFindsNothingInAnEmptyOrClosedLog(t *testing.T) {
 	}
 }
 
-func TestVerifyOfAPoolThatClosesReturnsNil(t *testing.T) {
+func TestVerifyOfClosingPool(t *testing.T) {
 	log := newLog(t, enough)
 	freeObjects(t, log, 3)
 	ended, end := context.WithCancel(t.Context())
@@ -237,7 +237,7 @@ func TestVerifyOfAPoolThatClosesReturnsNil(t *testing.T) {
 	}
 }
 
-func TestVerifyTakesNoMoreObjectsThanMaxLive(t *testing.T) {
+func TestVerifyKeepsMaxLive(t *testing.T) {
 	log := newLog(t, maxLive(3), keep(2))
 	publish(t, log, push(1, 1))
 	held := log.Container().Acquire()
@@ -251,9 +251,9 @@ func TestVerifyTakesNoMoreObjectsThanMaxLive(t *testing.T) {
 	}
 }
 
-// TestVerifyBesidePublishersFindsNothing, of which some publish past the log, and
+// TestVerifyBesidePublishers, of which some publish past the log, and
 // of readers.
-func TestVerifyBesidePublishersFindsNothing(t *testing.T) {
+func TestVerifyBesidePublishers(t *testing.T) {
 	log := newLog(t, keep(4))
 	var wg sync.WaitGroup
 	const rounds = 300

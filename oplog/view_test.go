@@ -7,7 +7,7 @@ import (
 	"github.com/poolswap/poolswap/oplog"
 )
 
-func TestAViewNeverChanges(t *testing.T) {
+func TestViewNeverChanges(t *testing.T) {
 	m := newMap(t, oplog.MapOptions[int, int]{Keep: 8})
 	var views []*oplog.View[int, int]
 	var versions []uint64
@@ -48,7 +48,7 @@ func TestAllStopsEarly(t *testing.T) {
 	})
 }
 
-func TestAViewThatTheMapDidNotMakeIsEmptyAndOfNoVersion(t *testing.T) {
+func TestForeignView(t *testing.T) {
 	m := newMap(t, oplog.MapOptions[int, int]{})
 	for _, view := range []*oplog.View[int, int]{nil, new(oplog.View[int, int])} {
 		for range view.All() {
@@ -64,7 +64,7 @@ func TestAViewThatTheMapDidNotMakeIsEmptyAndOfNoVersion(t *testing.T) {
 	wantMap(t, m, map[int]int{1: 1, 2: 2})
 }
 
-func TestANilViewEqualsAnEmptyOne(t *testing.T) {
+func TestNilViewEqualsEmptyView(t *testing.T) {
 	type view = oplog.View[int, int]
 	m := newMap(t, oplog.MapOptions[int, int]{})
 	published(t)(m.Set(t.Context(), 1, 1))

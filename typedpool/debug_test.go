@@ -196,7 +196,7 @@ func TestPutScribbles(t *testing.T) {
 	})
 }
 
-func TestGetTakesTheScribbleBack(t *testing.T) {
+func TestGetRestoresScribbledObject(t *testing.T) {
 	type tables struct {
 		byName map[string]int
 		count  int
@@ -215,7 +215,7 @@ func TestGetTakesTheScribbleBack(t *testing.T) {
 	})
 }
 
-func TestGetPanicsWhenAnObjectWasUsedAfterPut(t *testing.T) {
+func TestGetFindsUseAfterPut(t *testing.T) {
 	t.Run("a number", func(t *testing.T) {
 		usedAfterPut(t, new(typedpool.Pool[[4]int]), func(x *[4]int) { x[3] = 1 })
 	})

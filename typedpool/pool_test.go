@@ -113,7 +113,7 @@ func TestPoolDoesNotAllocate(t *testing.T) {
 
 // The race detector reads this test: an object has one owner at a time, and what
 // one owner wrote the next one sees.
-func TestPoolGivesEachObjectToOneGoroutine(t *testing.T) {
+func TestObjectHasOneOwner(t *testing.T) {
 	type counter struct{ owners, n int }
 	p := typedpool.New(func() *counter { return new(counter) })
 	errs := make(chan error, 8)

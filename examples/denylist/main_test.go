@@ -104,7 +104,7 @@ func awaitBody(t *testing.T, url string, right func(string) bool) {
 
 func is(want any) func(any) bool { return func(got any) bool { return got == want } }
 
-func TestTheListIsServedReplacedAndKept(t *testing.T) {
+func TestListIsServedReplacedAndKept(t *testing.T) {
 	o := &origin{text: "# ads\nads.example # the worst\n\ntracker.test\n"}
 	server := httptest.NewServer(o)
 	defer server.Close()
@@ -135,7 +135,7 @@ func TestTheListIsServedReplacedAndKept(t *testing.T) {
 	await(t, address+"/check?domain=new.example", "{\"denied\":true,\"version\":1}\n")
 }
 
-func TestAListenerThatFailsEndsServe(t *testing.T) {
+func TestFailedListenerEndsServe(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -146,7 +146,7 @@ func TestAListenerThatFailsEndsServe(t *testing.T) {
 	}
 }
 
-func TestWithoutAListTheAnswerIs503(t *testing.T) {
+func TestNoListIs503(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	defer server.Close()
 	address, stop := start(t, server.URL, t.TempDir())

@@ -118,7 +118,7 @@ func TestLookupsAreAnswered(t *testing.T) {
 	}
 }
 
-func TestABrokenFileDoesNotGoLiveAndStaysOpenNowhere(t *testing.T) {
+func TestBrokenFile(t *testing.T) {
 	closed := watchMappings(t)
 	s := loaded(t, generation(1))
 	opened := 1
@@ -155,9 +155,9 @@ func TestABrokenFileDoesNotGoLiveAndStaysOpenNowhere(t *testing.T) {
 	}
 }
 
-// TestTheFileThatWasOpenedIsMapped although its name stands for another one when
+// TestOpenedFileIsMapped although its name stands for another one when
 // load begins.
-func TestTheFileThatWasOpenedIsMapped(t *testing.T) {
+func TestOpenedFileIsMapped(t *testing.T) {
 	path := tempDB(t, generation(1))
 	content, err := reload.File(path).Fetch(t.Context(), "")
 	if err != nil {
@@ -174,9 +174,9 @@ func TestTheFileThatWasOpenedIsMapped(t *testing.T) {
 	}
 }
 
-// TestEachMappingIsClosedOnceAndNotUnderAReader replaces the database many
+// TestMappingsAreClosedOnce replaces the database many
 // times under readers of each kind.
-func TestEachMappingIsClosedOnceAndNotUnderAReader(t *testing.T) {
+func TestMappingsAreClosedOnce(t *testing.T) {
 	synctest.Test(t, replaceOften) // whose clock is behind the files: no load waits for a file to rest
 }
 

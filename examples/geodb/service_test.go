@@ -72,7 +72,7 @@ func ask(t *testing.T, url string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
+func TestServiceSeesNewFile(t *testing.T) {
 	closed := watchMappings(t)
 	s := newService(tempDB(t, generation(1)), poll)
 	r := run(t, s)
@@ -100,9 +100,9 @@ func TestTheServiceSeesANewFileAndShutsDownInOrder(t *testing.T) {
 	}
 }
 
-// TestTheStatusIsServedBeforeTheFirstDatabase and lookups are not, until it is
+// TestStatusBeforeFirstDatabase and lookups are not, until it is
 // loaded.
-func TestTheStatusIsServedBeforeTheFirstDatabase(t *testing.T) {
+func TestStatusBeforeFirstDatabase(t *testing.T) {
 	path := tempDB(t, nil)
 	r := run(t, newService(path, poll))
 	url := r.waitLog(t, "serving on ")
@@ -128,7 +128,7 @@ func TestTheStatusIsServedBeforeTheFirstDatabase(t *testing.T) {
 	}
 }
 
-func TestAServerThatFailsEndsInOrderToo(t *testing.T) {
+func TestFailedServer(t *testing.T) {
 	closed := watchMappings(t)
 	if err := loaded(t, generation(1)).run(t.Context(), "nonsense"); err == nil || !strings.Contains(err.Error(), "missing port") {
 		t.Errorf("the service ends with %v", err)

@@ -112,7 +112,7 @@ func (s *service) want(t *testing.T, want, changed map[string]string) {
 	}
 }
 
-func TestTheInstrumentsFollowSwapsAndFailures(t *testing.T) {
+func TestInstruments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, err := newService()
 		if err != nil {

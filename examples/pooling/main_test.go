@@ -31,7 +31,7 @@ func runRows(t *testing.T, arguments ...string) map[string]result {
 	return rows
 }
 
-func TestWhatEachWayAllocates(t *testing.T) {
+func TestAllocationsOfEachWay(t *testing.T) {
 	rows := runRows(t)
 	if len(rows) != len(works)*len(wayNames) {
 		t.Errorf("%d rows of %d works in %d ways", len(rows), len(works), len(wayNames))
@@ -69,7 +69,7 @@ func TestWhatEachWayAllocates(t *testing.T) {
 	}
 }
 
-func TestOneWorkInOneWayWritesAProfile(t *testing.T) {
+func TestProfileOfOneWork(t *testing.T) {
 	profile := filepath.Join(t.TempDir(), "mem.prof")
 	rows := runRows(t, "-work", "data", "-way", "no pool", "-memprofile", profile)
 	if len(rows) != 1 {

@@ -17,9 +17,9 @@ func Example() {
 	// <nil> 0
 }
 
-// TestQuickStartIsThisProgram compares the quick start with the source, and the
+// TestQuickStart compares the quick start with the source, and the
 // comments that show what a line prints with the output above.
-func TestQuickStartIsThisProgram(t *testing.T) {
+func TestQuickStart(t *testing.T) {
 	program, readme, test := read(t, "main.go"), read(t, "../../README.md"), read(t, "main_test.go")
 	if !strings.Contains(readme, "\n```go\n"+program+"```\n") {
 		t.Error("the quick start in README.md is not main.go")

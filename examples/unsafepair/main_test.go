@@ -39,7 +39,7 @@ func corrupted(t *testing.T, output []byte) (all []int) {
 	return all
 }
 
-func TestThePairCorruptsReadsAndPoolswapDoesNot(t *testing.T) {
+func TestPairCorruptsReads(t *testing.T) {
 	binary := build(t)
 	for _, procs := range []string{"1", "2", "8"} {
 		command := exec.Command(binary)
@@ -54,7 +54,7 @@ func TestThePairCorruptsReadsAndPoolswapDoesNot(t *testing.T) {
 	}
 }
 
-func TestTheRaceDetectorReportsThePairAndNotPoolswap(t *testing.T) {
+func TestRaceDetectorReportsPair(t *testing.T) {
 	if !raceWorks(t) {
 		t.Skip("the race detector needs cgo and a C compiler")
 	}

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-// TestEveryExportedNameHasAnExample compares the exported names of a package
+// TestExportedNamesHaveExamples compares the exported names of a package
 // with the examples that have output, which is what makes them run.
-func TestEveryExportedNameHasAnExample(t *testing.T) {
+func TestExportedNamesHaveExamples(t *testing.T) {
 	readsTheSource(t)
 	for dir, without := range map[string][]string{
 		".":                 {"Ref", "Object"}, // a program only embeds them and never names them

@@ -24,9 +24,9 @@ func writeProgram(t *testing.T, file, text string) {
 	}
 }
 
-// TestScriptReleaseRequiresTheLastTags takes fleet/fleetd, which requires two
+// TestReleaseScript takes fleet/fleetd, which requires two
 // modules of the repository, to a state that can be tagged, and back.
-func TestScriptReleaseRequiresTheLastTags(t *testing.T) {
+func TestReleaseScript(t *testing.T) {
 	readsTheSource(t)
 	dir := t.TempDir()
 	run := func(exit int, args ...string) {

@@ -48,7 +48,7 @@ func TestEachFigureIsExported(t *testing.T) {
 	}
 }
 
-func TestTheNamesFollowTheConventions(t *testing.T) {
+func TestNamesFollowConventions(t *testing.T) {
 	for _, c := range collectors() {
 		problems, err := testutil.CollectAndLint(c)
 		if err != nil {
@@ -81,7 +81,7 @@ func TestZeroFiguresAreZero(t *testing.T) {
 	}
 }
 
-func TestARealPool(t *testing.T) {
+func TestRealPool(t *testing.T) {
 	pool := poolswap.NewPool(func() *poolswap.Box[int] { return new(poolswap.Box[int]) }, nil)
 	c := poolswap.NewContainer(pool, pool.Get())
 	held := c.Acquire()
@@ -127,7 +127,7 @@ func TestNilFunctionsPanic(t *testing.T) {
 var metricName = regexp.MustCompile(`\bpoolswap_\w+`)
 
 // The dashboard shows metrics that there are, and no others.
-func TestTheDashboardNamesMetricsThatExist(t *testing.T) {
+func TestDashboardMetricsExist(t *testing.T) {
 	text, err := os.ReadFile("dashboard.json")
 	if err != nil {
 		t.Fatal(err)

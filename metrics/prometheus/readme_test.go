@@ -13,7 +13,7 @@ import (
 var metricRow = regexp.MustCompile("(?m)^\\| `(poolswap_\\w+)` \\| (\\w+) \\|")
 
 // The tables of README.md have each metric and its type.
-func TestTheTablesHaveEachMetric(t *testing.T) {
+func TestTablesHaveEachMetric(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)

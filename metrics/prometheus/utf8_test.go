@@ -11,7 +11,7 @@ import (
 )
 
 // A server may send an ETag that is no UTF-8, and a file may have such a name.
-func TestARevisionThatIsNoUTF8IsExported(t *testing.T) {
+func TestRevisionWithoutUTF8(t *testing.T) {
 	status := func() reload.Status {
 		return reload.Status{Source: "data\xff", Revision: "etag \"caf\xe9\"", Version: 1}
 	}
