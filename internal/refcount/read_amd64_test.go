@@ -9,8 +9,19 @@ import (
 	"github.com/poolswap/poolswap/internal/test/buildflag"
 )
 
-// TestThisVersionOfGoIsReadThroughTheAssembly: a version with other offsets is
-// read through the methods, as right and slower, until gM and mP follow.
+// TestThisVersionOfGoIsReadThroughTheAssembly fails for a version of Go that
+// keeps the number of the P elsewhere: reads go through the methods there, slower
+// but correct. Look at runtime.procPin in a program built with that version:
+//
+//	go tool objdump -s '^runtime\.procPin$' program
+//
+// If it is the five instructions that seam/procid_amd64.go describes, with other
+// offsets, change gM and mP, or choose them by build tag (go1.N) if the oldest
+// supported version has the former ones. If it is other code, teach
+// seam/procid_amd64.go to read it, with its test, and check that its claims still
+// hold: R14 holds g, and a goroutine is not preempted inside an assembly function
+// that is NOSPLIT. Then run make race purego sched mutants, and compare
+// go test -bench ReadRatio . before and after.
 func TestThisVersionOfGoIsReadThroughTheAssembly(t *testing.T) {
 	if !buildflag.Optimized() {
 		t.Skip("the runtime is built without optimization, so reads go through the methods")
