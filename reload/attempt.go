@@ -282,7 +282,7 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 		e.ended = true
 	case a.stage == Loading && !errors.As(err, new(*temporary)):
 		return r.refused(e, Loading, err)
-	case errors.Is(err, errTooLarge):
+	case errors.Is(err, errTooLarge), errors.Is(err, errExpands):
 		return r.refused(e, Reading, err)
 	case a.stage == Verifying:
 		wrong := mismatch{a.content.Revision, a.sum}

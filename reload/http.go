@@ -1,11 +1,14 @@
 package reload
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +18,8 @@ import (
 const (
 	DefaultHeaderTimeout = 30 * time.Second
 	DefaultStallTimeout  = 30 * time.Second
+	DefaultMinRate       = 1 << 10
+	DefaultMaxExpansion  = 200
 )
 
 // HTTPOptions configure [HTTP]. The zero HTTPOptions will do.
@@ -40,35 +45,56 @@ type HTTPOptions struct {
 	// StallTimeout bounds the time in which no byte of the body comes; 0 stands
 	// for DefaultStallTimeout. There is no bound for the whole transfer.
 	StallTimeout time.Duration
+
+	// MinRate is the least rate of a body, in bytes a second over each minute that
+	// its reader waited for it; 0 stands for DefaultMinRate. A negative MinRate
+	// accepts every rate.
+	MinRate int
+
+	// MaxExpansion is how many times longer than its gzip form a body may be; 0
+	// stands for DefaultMaxExpansion. The first MiB may be longer. Content that
+	// expands more is refused.
+	MaxExpansion int
+
+	// AllowUnframed accepts responses of HTTP/1 that have neither a length nor
+	// chunks nor gzip. Nothing tells such a body from one that was cut off, so
+	// check its content, by [WithSHA256] say.
+	AllowUnframed bool
+
+	// RedirectHosts, if not nil, are the hosts that redirects may lead to besides
+	// that of the URL, as in "cdn.example.com" or "cdn.example.com:8443". No
+	// redirect is followed from https to http, nor to a link-local address that
+	// is not among them.
+	RedirectHosts []string
 }
 
 // HTTP returns a Source that GETs a URL. Revisions are the ETag, or else
 // Last-Modified, and requests are conditional: what was not modified is not
 // transferred. Compression by gzip is asked for and undone, unless the Client's
-// transport says otherwise. Status, logs and errors show the URL's scheme, host
+// transport or Prepare decide on it; another encoding is an error. An ETag of more
+// than 1 KiB is not used. Status, logs and errors show the URL's scheme, host
 // and path only: its query may be a licence key. The header Referer has no more
 // after a redirect. Errors of load are shown as they are: what load says of a
 // body that quotes the URL is not redacted.
 //
 // It panics if address is not a URL with the scheme http or https and a host, or
-// if a timeout is negative.
+// if a timeout or MaxExpansion is negative.
 func HTTP(address string, options HTTPOptions) Source {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		panic("reload: HTTP with an address that is no http or https URL with a host") // it is not shown: it may hold a key
 	}
-	if options.HeaderTimeout < 0 || options.StallTimeout < 0 {
-		panic("reload: HTTP with a negative HeaderTimeout or StallTimeout")
+	if options.HeaderTimeout < 0 || options.StallTimeout < 0 || options.MaxExpansion < 0 {
+		panic("reload: HTTP with a negative HeaderTimeout, StallTimeout or MaxExpansion")
 	}
 	if options.Client == nil {
 		options.Client = http.DefaultClient
 	}
-	if options.HeaderTimeout == 0 {
-		options.HeaderTimeout = DefaultHeaderTimeout
-	}
-	if options.StallTimeout == 0 {
-		options.StallTimeout = DefaultStallTimeout
-	}
+	options.HeaderTimeout = cmp.Or(options.HeaderTimeout, DefaultHeaderTimeout)
+	options.StallTimeout = cmp.Or(options.StallTimeout, DefaultStallTimeout)
+	options.MinRate = max(0, cmp.Or(options.MinRate, DefaultMinRate))
+	options.MaxExpansion = cmp.Or(options.MaxExpansion, DefaultMaxExpansion)
+	options.RedirectHosts = slices.Clone(options.RedirectHosts)
 	return &httpSource{u, options}
 }
 
@@ -130,21 +156,28 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 		return nil, fmt.Errorf("HTTPOptions.Prepare: %w", withoutSecrets(err, secretsOf(h.url, prepared, request)))
 	}
 	conditional := setConditions(request.Header, have)
+	asked := h.asksForGzip(request)
 	timer := time.AfterFunc(h.options.HeaderTimeout, func() {
 		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
 	})
-	response, err := keepingHeaders(h.options.Client, prepared).Do(request) //nolint:bodyclose // by stallBody
+	response, err := h.client(prepared).Do(request) //nolint:bodyclose // by transferBody
 	timer.Stop()
 	if err != nil {
 		return nil, withoutSecrets(causeOf(ctx, err), secretsOf(h.url, prepared, request))
 	}
 	secrets := secretsOf(h.url, prepared, request, response.Request) // the last after redirects
-	body := &stallBody{ReadCloser: response.Body, ctx: ctx, cancel: cancel, stall: h.options.StallTimeout, secrets: secrets}
+	body := &transferBody{
+		ReadCloser: response.Body, ctx: ctx, cancel: cancel, secrets: secrets,
+		stall: h.options.StallTimeout, rate: int64(h.options.MinRate),
+	}
 	body.timer = time.AfterFunc(body.stall, body.stalled)
 	body.timer.Stop() // until Read
 	switch {
 	case response.StatusCode == http.StatusOK:
-		return h.content(response, body), nil
+		var content *Content
+		if content, err = h.content(response, body, asked); err == nil {
+			return content, nil
+		}
 	case response.StatusCode == http.StatusNotModified && conditional:
 		err = ErrNotModified
 	default:
@@ -167,16 +200,37 @@ func (h *httpSource) prepare(request *http.Request) (prepared http.Header, err e
 	return changedHeaders(before, request.Header), err
 }
 
-func (h *httpSource) content(response *http.Response, body io.ReadCloser) *Content {
-	c := &Content{Size: response.ContentLength, Body: body}
+// asksForGzip asks for gzip unless the Client's transport or Prepare decide on the
+// encoding, and reports whether it did.
+func (h *httpSource) asksForGzip(request *http.Request) bool {
+	transport, ok := h.options.Client.Transport.(*http.Transport)
+	if ok && transport.DisableCompression || request.Header.Get("Accept-Encoding") != "" {
+		return false
+	}
+	request.Header.Set("Accept-Encoding", "gzip")
+	return true
+}
+
+// maxTag is the length of an ETag that a revision can hold.
+const maxTag = 1 << 10
+
+func (h *httpSource) content(response *http.Response, body *transferBody, asked bool) (*Content, error) {
+	if !framed(response) && !h.options.AllowUnframed {
+		return nil, errors.New("the response has neither a length nor chunks, so its body may be cut off (see HTTPOptions.AllowUnframed)")
+	}
+	c := new(Content)
+	var err error
+	if c.Body, c.Size, err = h.decoded(response, body, asked); err != nil {
+		return nil, err
+	}
 	if modified, err := http.ParseTime(response.Header.Get("Last-Modified")); err == nil {
 		c.Modified = modified
 		c.Revision = datePrefix + response.Header.Get("Last-Modified")
 	}
-	if tag := response.Header.Get("ETag"); tag != "" {
+	if tag := response.Header.Get("ETag"); tag != "" && len(tag) <= maxTag {
 		c.Revision = etagPrefix + tag
 	}
-	return c
+	return c, nil
 }
 
 // setConditions makes a request conditional on have, if have is a revision that
@@ -198,7 +252,7 @@ const errorStart = 256
 
 // statusError returns the error that a response stands for. Secrets go before
 // the text is cut, which could cut one in two.
-func (b *stallBody) statusError(response *http.Response) error {
+func (b *transferBody) statusError(response *http.Response) error {
 	start, _ := io.ReadAll(io.LimitReader(b, errorStart+4<<10)) // an error of it says less than the status
 	text := redact(string(start), b.secrets)
 	if len(text) > errorStart {
@@ -213,36 +267,6 @@ func causeOf(ctx context.Context, err error) error {
 		return cause
 	}
 	return err
-}
-
-// stallBody ends a transfer of which no byte comes for too long.
-type stallBody struct {
-	io.ReadCloser
-	ctx     context.Context
-	cancel  context.CancelCauseFunc
-	timer   *time.Timer
-	stall   time.Duration
-	secrets []string
-}
-
-func (b *stallBody) stalled() {
-	b.cancel(fmt.Errorf("no byte of the body within %v", b.stall))
-}
-
-func (b *stallBody) Read(p []byte) (n int, err error) {
-	b.timer.Reset(b.stall)
-	n, err = b.ReadCloser.Read(p)
-	b.timer.Stop()                   // the time that load takes between two Reads does not count
-	if err != nil && err != io.EOF { //nolint:errorlint // Read returns io.EOF itself
-		err = withoutSecrets(causeOf(b.ctx, err), b.secrets)
-	}
-	return n, err
-}
-
-func (b *stallBody) Close() error {
-	b.timer.Stop()
-	b.cancel(nil)
-	return b.ReadCloser.Close()
 }
 
 // parseRetryAfter returns the time of a Retry-After header, in seconds or as a

@@ -106,7 +106,7 @@ func TestSecrets(t *testing.T) {
 			fmt.Fprint(w, "half")
 		}, want: "unexpected EOF"},
 		"a body whose error says it": {client: &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: io.NopCloser(io.MultiReader(strings.NewReader("half"), failing{fmt.Errorf("%w: %s", refused, r.URL)}))}, nil
+			return &http.Response{StatusCode: http.StatusOK, ContentLength: 9, Body: io.NopCloser(io.MultiReader(strings.NewReader("half"), failing{fmt.Errorf("%w: %s", refused, r.URL)}))}, nil
 		})}, want: "read: connection refused: http", is: refused},
 		"no TLS there":     {address: func(plain string) string { return strings.Replace(plain, "http:", "https:", 1) }, want: "server gave HTTP response to HTTPS client"},
 		"a Client.Timeout": {handler: func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, client: &http.Client{Timeout: time.Millisecond}, want: "Client.Timeout exceeded"},

@@ -213,8 +213,8 @@ func TestHTTPPanics(t *testing.T) {
 	for _, address := range []string{"", "/file", "ftp://host/file", "host/file", "http://", "http://:80/", "http://ho st/", "https:host"} {
 		pooltest.WantPanic(t, noURL, func() { reload.HTTP(address, reload.HTTPOptions{}) })
 	}
-	for _, options := range []reload.HTTPOptions{{HeaderTimeout: -1}, {StallTimeout: -1}} {
-		pooltest.WantPanic(t, "reload: HTTP with a negative HeaderTimeout or StallTimeout", func() { reload.HTTP("http://host/", options) })
+	for _, options := range []reload.HTTPOptions{{HeaderTimeout: -1}, {StallTimeout: -1}, {MaxExpansion: -1}} {
+		pooltest.WantPanic(t, "reload: HTTP with a negative HeaderTimeout, StallTimeout or MaxExpansion", func() { reload.HTTP("http://host/", options) })
 	}
 }
 

@@ -173,7 +173,7 @@ func TestTransferStalls(t *testing.T) {
 			<-r.Context().Done()
 		}
 	}, func(t *testing.T, client *http.Client) {
-		options := reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout, StallTimeout: stallTimeout}
+		options := reload.HTTPOptions{Client: client, HeaderTimeout: headerTimeout, StallTimeout: stallTimeout, MinRate: -1}
 		r, c := fromHTTP("http://host/stalls", options, reload.Options{})
 		failsAfter(t, r, reload.Reading, "no byte of the body within 10s", (parts-1)*pause+stallTimeout)
 		is(t, c, "")

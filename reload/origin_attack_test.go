@@ -4,12 +4,20 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"html"
+	"html/template"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap/reload"
 )
@@ -70,6 +78,201 @@ func TestBrokenTransferIsNoBadContent(t *testing.T) {
 			}
 			honest.Store(true)
 			succeeds(t, r, c, content)
+		})
+	}
+}
+
+// TestUnframedBodyIsRefused hangs up in the middle of a body that has no length.
+func TestUnframedBodyIsRefused(t *testing.T) {
+	t.Parallel()
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(buffered, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf of the con")
+		buffered.Flush()
+	})
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+	if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), "neither a length nor chunks") {
+		t.Error(failure)
+	}
+	is(t, c, "")
+	r, c = fromHTTP(s.URL, reload.HTTPOptions{AllowUnframed: true}, reload.Options{})
+	succeeds(t, r, c, "half of the con")
+}
+
+// TestTricklingBodyIsLeft sends a byte at a time, each before the stall timeout.
+func TestTricklingBodyIsLeft(t *testing.T) {
+	inTime(t, func(w http.ResponseWriter, r *http.Request) {
+		for r.Context().Err() == nil {
+			fmt.Fprint(w, "x")
+			http.NewResponseController(w).Flush()
+			time.Sleep(9 * time.Second)
+		}
+	}, func(t *testing.T, client *http.Client) {
+		r, c := fromHTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}, reload.Options{})
+		failsAfter(t, r, reload.Reading, "8 bytes of the body came in 1m3s, less than 1024 a second", 63*time.Second)
+		is(t, c, "")
+		time.Sleep(10 * time.Second) // the handler sees that the client is gone
+	})
+}
+
+// TestExpandingBodyIsRefused sends 64 MiB of zeros as 64 KiB of gzip.
+func TestExpandingBodyIsRefused(t *testing.T) {
+	t.Parallel()
+	const size = 64 << 20
+	packed := gzipped(t, strings.Repeat("\x00", size))
+	for name, dir := range map[string]string{"without a Cache": "", "with a Cache": t.TempDir()} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("ETag", `"1"`)
+				w.Header().Set("Content-Encoding", "gzip")
+				w.Write(packed)
+			})
+			reloader := func(options reload.HTTPOptions) (*reload.Reloader, *texts, *int) {
+				source, read := reload.HTTP(s.URL, options), new(int)
+				if dir != "" {
+					source = reload.Cache(source, dir)
+				}
+				c, _ := newTexts()
+				return reload.New(c, source, func(_ context.Context, next, _ *text, content *reload.Content) error {
+					n, err := io.Copy(io.Discard, content.Body)
+					*read, next.value = int(n), next.value[:0]
+					return err
+				}, reload.Options{Logger: quiet}), c, read
+			}
+			r, c, read := reloader(reload.HTTPOptions{})
+			err := r.Reload(t.Context())
+			if err == nil || !strings.Contains(err.Error(), "MaxExpansion is 200") || *read > 32<<20 || c.Version() != 0 {
+				t.Errorf("after %d bytes: %v", *read, err)
+			}
+			if dir == "" && r.Status().Refused == "" {
+				t.Error("it is fetched again")
+			}
+			r, _, read = reloader(reload.HTTPOptions{MaxExpansion: 2000})
+			if err := r.Reload(t.Context()); err != nil || *read != size {
+				t.Errorf("%d bytes, %v", *read, err)
+			}
+		})
+	}
+}
+
+// TestForeignEncodingIsRefused answers in an encoding that was not asked for.
+func TestForeignEncodingIsRefused(t *testing.T) {
+	t.Parallel()
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "br")
+		fmt.Fprint(w, "not the content")
+	})
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+	if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), `Content-Encoding "br"`) {
+		t.Error(failure)
+	}
+	is(t, c, "")
+	asks := func(r *http.Request) error { r.Header.Set("Accept-Encoding", "br"); return nil }
+	r, c = fromHTTP(s.URL, reload.HTTPOptions{Prepare: asks}, reload.Options{})
+	succeeds(t, r, c, "not the content")
+}
+
+// TestLongETagIsNoRevision has an origin fill the status and its log.
+func TestLongETagIsNoRevision(t *testing.T) {
+	t.Parallel()
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("ETag", `"`+strings.Repeat("x", 900_000)+`"`)
+		fmt.Fprint(w, "content")
+	})
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+	succeeds(t, r, c, "content")
+	if n := len(r.Status().Revision); n != 0 {
+		t.Errorf("the revision has %d bytes", n)
+	}
+}
+
+func TestRedirectsThatAreNotFollowed(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		from, to string
+		hosts    []string
+		want     string
+	}{
+		"from https to http":                           {"https://host/", "http://host/list", nil, "a redirect leads from https to http"},
+		"from https to http at a listed host":          {"https://host/", "http://cdn/list", []string{"cdn"}, "a redirect leads from https to http"},
+		"to a link-local address":                      {"http://host/", "http://169.254.169.254/latest", nil, "a redirect leads to the link-local address 169.254.169.254"},
+		"to a link-local address of IPv6":              {"http://host/", "http://[fe80::1]/latest", nil, "a redirect leads to the link-local address [fe80::1]"},
+		"to a link-local address in disguise":          {"http://host/", "http://[::ffff:169.254.169.254]/", nil, "a redirect leads to the link-local address [::ffff:169.254.169.254]"},
+		"to a host that is not listed":                 {"http://host/", "http://cdn/list", []string{"mirror"}, "a redirect leads to cdn, which is not one of HTTPOptions.RedirectHosts"},
+		"to any host with an empty list":               {"http://host/", "http://cdn/list", []string{}, "a redirect leads to cdn, which is not one of HTTPOptions.RedirectHosts"},
+		"to another port of a host listed with a port": {"http://host/", "http://cdn:81/list", []string{"cdn:80"}, "a redirect leads to cdn:81, which is not one of HTTPOptions.RedirectHosts"},
+		"to any host without a list":                   {"http://host/", "http://cdn/list", nil, ""},
+		"to a listed host":                             {"https://host/", "https://cdn:81/list", []string{"cdn"}, ""},
+		"to the same host with an empty list":          {"http://host/", "http://host/list", []string{}, ""},
+		"from http to https":                           {"http://host/", "https://host/list", nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client := &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+				response := httptest.NewRecorder()
+				if r.URL.String() == test.from {
+					response.Header().Set("Location", test.to)
+					response.WriteHeader(http.StatusFound)
+				} else {
+					response.Header().Set("Content-Length", "7")
+					fmt.Fprint(response, "content")
+				}
+				result := response.Result()
+				result.Request = r
+				return result, nil
+			})}
+			r, c := fromHTTP(test.from, reload.HTTPOptions{Client: client, RedirectHosts: test.hosts}, reload.Options{})
+			if test.want == "" {
+				succeeds(t, r, c, "content")
+			} else if failure := failsWith(t, r, reload.Fetching); failure.Err.Error() != test.want {
+				t.Errorf("the error is %v, want %s", failure.Err, test.want)
+			}
+		})
+	}
+}
+
+// TestEscapedSecretsAreHidden has an origin quote the key of a URL in other forms.
+func TestEscapedSecretsAreHidden(t *testing.T) {
+	t.Parallel()
+	const key = `s3<ret & "k3y" of+4711/%`
+	lower := func(s string) string {
+		return regexp.MustCompile(`%..`).ReplaceAllStringFunc(s, strings.ToLower)
+	}
+	inJSON, err := json.Marshal(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, form := range map[string]string{
+		"HTML":                key,
+		"HTML, escaped":       html.EscapeString(key),
+		"a template":          template.HTMLEscaper(key),
+		"numbers":             strings.NewReplacer("3", "&#51;", "4", "&#x34;").Replace(key),
+		"JSON":                string(inJSON),
+		"JSON in JSON":        strconv.Quote(string(inJSON)),
+		"a query":             url.QueryEscape(key),
+		"a query, lower case": lower(url.QueryEscape(key)),
+		"a path":              url.PathEscape(key),
+		"a path, lower case":  lower(url.PathEscape(key)),
+		"escaped twice":       lower(url.PathEscape(url.QueryEscape(key))),
+		"a query in HTML":     html.EscapeString("key=" + url.QueryEscape(key) + "&x=1"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusForbidden)
+				fmt.Fprint(w, "no such key: ", form)
+			})
+			r, _ := fromHTTP(s.URL+"/?key="+url.QueryEscape(key), reload.HTTPOptions{}, reload.Options{})
+			failure := failsWith(t, r, reload.Fetching)
+			if text := everything(r, failure); strings.Contains(text, "k3y") || strings.Contains(text, "k&#51;y") || !strings.Contains(text, "403") {
+				t.Error(text)
+			}
 		})
 	}
 }

@@ -2,7 +2,9 @@ package reload
 
 import (
 	"cmp"
+	"encoding/hex"
 	"errors"
+	"html"
 	"maps"
 	"net/http"
 	"net/url"
@@ -42,7 +44,9 @@ var (
 	queryOfURL = regexp.MustCompile(`\?[^\s"<>]*[\pL\pN][^\s"<>]*`)
 )
 
-// redact returns text without secrets, and without those of URLs in it.
+// redact returns text without secrets, and without those of URLs in it. A text that
+// has a secret in another form, as HTML, JSON or a URL escape it, is not shown at
+// all.
 func redact(text string, secrets []string) string {
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
@@ -54,8 +58,39 @@ func redact(text string, secrets []string) string {
 		}
 		return "?…"
 	})
+	plain := unescaped(text)
+	for _, secret := range secrets {
+		if secret = unescaped(secret); len(secret) >= minSecret && strings.Contains(plain, secret) {
+			return "…"
+		}
+	}
 	return text
 }
+
+// Escapes of a character in a URL, and in JSON.
+var (
+	percentEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+	unicodeEscape = regexp.MustCompile(`\\u00[0-9A-Fa-f]{2}`)
+)
+
+// unescaped returns the form that a text has without escapes, or with fewer if it
+// was escaped more than three times.
+func unescaped(text string) string {
+	decode := func(escape string) string {
+		decoded, _ := hex.DecodeString(escape[len(escape)-2:])
+		return string(decoded)
+	}
+	for range 3 {
+		text = unicodeEscape.ReplaceAllStringFunc(text, decode)
+		text = strings.ReplaceAll(text, `\`, "")
+		text = html.UnescapeString(text)
+		text = percentEscape.ReplaceAllStringFunc(text, decode)
+	}
+	return strings.ReplaceAll(text, "+", " ")
+}
+
+// minSecret is the length from which a value is a secret: "1" is in every text.
+const minSecret = 4
 
 // secretsOf returns what must not be shown of the source's URL, of the headers of
 // Prepare, and of requests and those before them, which Prepare may have changed
@@ -76,7 +111,7 @@ func secretsOf(address *url.URL, prepared http.Header, requests ...*http.Request
 	for _, values := range prepared {
 		all = append(all, secretsOfHeader(values)...)
 	}
-	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < 4 }) // "1" is in every text
+	all = slices.DeleteFunc(all, func(s string) bool { return len(s) < minSecret })
 	slices.SortFunc(all, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(all)
 }
@@ -127,29 +162,4 @@ func changedHeaders(before, after http.Header) http.Header {
 	changed := after.Clone()
 	maps.DeleteFunc(changed, func(name string, values []string) bool { return slices.Equal(values, before[name]) })
 	return changed
-}
-
-// keepingHeaders returns a copy of client that sends prepared, headers of its
-// first request, to the host of that request only, and not without the TLS that
-// it had. Like http.Client with Authorization, it does not send them again once
-// another host was asked. CheckRedirect of client may still add its own.
-func keepingHeaders(client *http.Client, prepared http.Header) *http.Client {
-	keeping, check := *client, client.CheckRedirect
-	keeping.CheckRedirect = func(request *http.Request, via []*http.Request) error {
-		first := via[0].URL
-		elsewhere := func(r *http.Request) bool {
-			return r.URL.Host != first.Host || first.Scheme == "https" && r.URL.Scheme != "https"
-		}
-		if elsewhere(request) || slices.ContainsFunc(via, elsewhere) {
-			maps.DeleteFunc(request.Header, func(name string, _ []string) bool { return prepared[name] != nil })
-		}
-		switch {
-		case check != nil:
-			return check(request, via)
-		case len(via) >= 10: // what http.Client does without a CheckRedirect
-			return errors.New("stopped after 10 redirects")
-		}
-		return nil
-	}
-	return &keeping
 }

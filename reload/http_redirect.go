@@ -1,0 +1,54 @@
+package reload
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+)
+
+// client returns a copy of the Client that follows redirects where RedirectHosts
+// allow it. It sends prepared, headers of its first request, to the host of that
+// request only. Like http.Client with Authorization, it does not send them again
+// once another host was asked.
+// CheckRedirect of the Client may still add its own.
+func (h *httpSource) client(prepared http.Header) *http.Client {
+	client, check := *h.options.Client, h.options.Client.CheckRedirect
+	client.CheckRedirect = func(request *http.Request, via []*http.Request) error {
+		if err := h.redirected(via[len(via)-1].URL, request.URL); err != nil {
+			return err
+		}
+		elsewhere := func(r *http.Request) bool { return r.URL.Host != via[0].URL.Host }
+		if elsewhere(request) || slices.ContainsFunc(via, elsewhere) {
+			maps.DeleteFunc(request.Header, func(name string, _ []string) bool { return prepared[name] != nil })
+		}
+		switch {
+		case check != nil:
+			return check(request, via)
+		case len(via) >= 10: // http.Client's limit without a CheckRedirect
+			return errors.New("stopped after 10 redirects")
+		}
+		return nil
+	}
+	return &client
+}
+
+// redirected returns an error if a redirect must not be followed.
+func (h *httpSource) redirected(from, to *url.URL) error {
+	hosts := h.options.RedirectHosts
+	switch {
+	case from.Scheme == "https" && to.Scheme != "https":
+		return errors.New("a redirect leads from https to http")
+	case to.Host == h.url.Host, slices.Contains(hosts, to.Host), slices.Contains(hosts, to.Hostname()):
+		return nil
+	case hosts != nil:
+		return fmt.Errorf("a redirect leads to %s, which is not one of HTTPOptions.RedirectHosts", to.Host)
+	}
+	if address, err := netip.ParseAddr(to.Hostname()); err == nil && address.Unmap().IsLinkLocalUnicast() {
+		return fmt.Errorf("a redirect leads to the link-local address %s", to.Host)
+	}
+	return nil
+}
