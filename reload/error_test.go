@@ -147,8 +147,8 @@ func TestNewPanics(t *testing.T) {
 	} {
 		pooltest.WantPanic(t, want, call)
 	}
-	const negative = "reload: New with a negative Every, MaxBackoff, ObjectWait or MaxBytes"
-	for _, options := range []reload.Options{{Every: -1}, {MaxBackoff: -1}, {ObjectWait: -1}, {MaxBytes: -1}} {
+	const negative = "reload: New with a negative Every, MaxBackoff, MaxRetryAfter, ObjectWait or MaxBytes"
+	for _, options := range []reload.Options{{Every: -1}, {MaxBackoff: -1}, {MaxRetryAfter: -1}, {ObjectWait: -1}, {MaxBytes: -1}} {
 		pooltest.WantPanic(t, negative, func() { reload.New(c, source, load, options) })
 	}
 	r := reload.New(c, source, load, reload.Options{})

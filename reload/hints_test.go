@@ -95,7 +95,7 @@ func TestHintsDuringRetryAfter(t *testing.T) {
 		c, _ := newTexts()
 		fake := eager{new(reloadtest.Fake)}
 		fake.Fail(later{5 * time.Hour})
-		r := reload.New(c, fake, load, reload.Options{Every: time.Minute, Logger: quiet})
+		r := reload.New(c, fake, load, reload.Options{Every: time.Minute, MaxRetryAfter: 6 * time.Hour, MaxBackoff: 6 * time.Hour, Logger: quiet})
 		ctx, cancel := context.WithTimeout(t.Context(), 6*time.Hour)
 		defer cancel()
 		go func() {

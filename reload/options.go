@@ -31,6 +31,11 @@ type Options struct {
 	// is longer.
 	MaxBackoff time.Duration
 
+	// MaxRetryAfter is the longest time for which a Retry-After of the source is
+	// obeyed; 0 stands for ten times Every, but no more than an hour. While nothing
+	// is loaded, MaxBackoff bounds it too.
+	MaxRetryAfter time.Duration
+
 	// ObjectWait is how long an attempt waits for an object under the pool's
 	// MaxLive; 0 stands for DefaultObjectWait.
 	ObjectWait time.Duration
@@ -54,8 +59,8 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
-	if o.Every < 0 || o.MaxBackoff < 0 || o.ObjectWait < 0 || o.MaxBytes < 0 {
-		panic("reload: New with a negative Every, MaxBackoff, ObjectWait or MaxBytes")
+	if o.Every < 0 || o.MaxBackoff < 0 || o.MaxRetryAfter < 0 || o.ObjectWait < 0 || o.MaxBytes < 0 {
+		panic("reload: New with a negative Every, MaxBackoff, MaxRetryAfter, ObjectWait or MaxBytes")
 	}
 	if o.Every == 0 {
 		o.Every = DefaultEvery
@@ -63,6 +68,9 @@ func (o *Options) setDefaults() {
 	o.Every = min(o.Every, math.MaxInt64/20) // 14 years
 	if o.MaxBackoff == 0 {
 		o.MaxBackoff = max(o.Every, min(10*o.Every, 10*time.Minute))
+	}
+	if o.MaxRetryAfter == 0 {
+		o.MaxRetryAfter = min(10*o.Every, time.Hour)
 	}
 	if o.ObjectWait == 0 {
 		o.ObjectWait = DefaultObjectWait

@@ -34,8 +34,12 @@ func (r *Reloader) pause() (pause time.Duration, asked bool) {
 	if calm { // what there is was refused: as often as while all is well, in the end
 		return jitter(first/10, min(ceiling, r.options.Every)), false
 	}
-	after := min(retryAfter(s.Err), maxRetryAfter)
-	return max(jitter(first/10, ceiling), after), after > 0
+	longest := r.options.MaxRetryAfter
+	if s.Version == 0 { // no answer of a source keeps a service from its first content
+		longest = min(longest, r.options.MaxBackoff)
+	}
+	after := min(retryAfter(s.Err), longest)
+	return max(jitter(first/10, ceiling), jitter(after, after+max(first, after/10))), after > 0
 }
 
 // poll returns a time around Every.
@@ -51,9 +55,6 @@ func (r *Reloader) forSchedule() (s Status, calm bool, vain int) {
 	defer r.mu.Unlock()
 	return r.status, r.calm, r.vain
 }
-
-// maxRetryAfter bounds how long a source may ask to be left alone.
-const maxRetryAfter = 24 * time.Hour
 
 // jitter returns a duration between from and to.
 func jitter(from, to time.Duration) time.Duration {

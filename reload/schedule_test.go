@@ -104,13 +104,41 @@ func TestRefusalPause(t *testing.T) {
 }
 
 func TestRetryAfterLimit(t *testing.T) {
-	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
-		fake.Fail(later{1000 * time.Hour})
-		nextPause(r)
-		if pause := time.Until(r.Status().Next); pause < 24*time.Hour-1 || pause > 24*time.Hour {
-			t.Errorf("the next attempt is in %v, want a day", pause)
-		}
-	})
+	for name, test := range map[string]struct {
+		options reload.Options
+		loaded  bool
+		want    time.Duration
+	}{
+		"by ten times Every":                     {reload.Options{Every: time.Minute}, true, 10 * time.Minute},
+		"by an hour":                             {reload.Options{Every: time.Hour}, true, time.Hour},
+		"by MaxRetryAfter":                       {reload.Options{Every: time.Minute, MaxRetryAfter: 24 * time.Hour}, true, 24 * time.Hour},
+		"by MaxBackoff while nothing is loaded":  {reload.Options{Every: time.Minute, MaxBackoff: time.Minute, MaxRetryAfter: 24 * time.Hour}, false, time.Minute},
+		"by less than a MaxBackoff that is more": {reload.Options{Every: time.Minute, MaxBackoff: time.Hour}, false, 10 * time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, false, test.options, func(t *testing.T, r *reload.Reloader, _ *texts, fake *reloadtest.Fake) {
+				if test.loaded {
+					fake.Push([]byte("one"))
+					nextPause(r)
+				}
+				fake.Fail(later{1000 * time.Hour})
+				nextPause(r)
+				pauses := make(map[time.Duration]bool)
+				for range 20 {
+					pause := time.Until(r.Status().Next)
+					most := test.want + max(test.options.Every, test.want/10)
+					if pause < test.want-1 || pause > max(most, test.options.MaxBackoff) {
+						t.Errorf("the next attempt is in %v, want %v to %v", pause, test.want, most)
+					}
+					pauses[pause] = true
+					nextPause(r)
+				}
+				if len(pauses) < 15 { // replicas that were sent away together do not come back together
+					t.Errorf("20 pauses were %d different ones", len(pauses))
+				}
+			})
+		})
+	}
 }
 
 // A Retry-After is over once the source has answered, even if it has nothing but
@@ -149,7 +177,7 @@ func TestRefusalPauseGrows(t *testing.T) {
 
 // Refused content does not make Run forget what the source asks for.
 func TestRetryAfterDuringRefusal(t *testing.T) {
-	inBubble(t, false, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
+	inBubble(t, false, reload.Options{Every: time.Minute, MaxRetryAfter: time.Hour}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		fake.Push([]byte("one"))
 		nextPause(r)
 		is(t, c, "one")
@@ -160,7 +188,7 @@ func TestRetryAfterDuringRefusal(t *testing.T) {
 		}
 		fake.Fail(later{time.Hour})
 		nextPause(r)
-		if pause := time.Until(r.Status().Next); pause < time.Hour-1 || pause > time.Hour {
+		if pause := time.Until(r.Status().Next); pause < time.Hour-1 || pause > time.Hour+6*time.Minute {
 			t.Errorf("the next attempt is in %v, and the source asked for an hour", pause)
 		}
 		if s := r.Status(); s.Refused != "2" || s.Failures != 2 {
