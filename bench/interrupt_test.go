@@ -15,7 +15,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/poolswap/poolswap/bench/internal/session"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 // startGroup starts the command as the head of a process group, as a shell
@@ -60,7 +60,7 @@ func endOfInterrupted(t *testing.T, process *exec.Cmd, stderr *bytes.Buffer, fol
 	if status := exitStatus(t, process.Wait()); status != 1 {
 		t.Errorf("exit status %d, want 1", status)
 	}
-	if got, want := stderr.String(), "bench: interrupted; what was measured until then is in "+folder+"\n"; !strings.HasSuffix(got, want) {
+	if got, want := stderr.String(), "bench: interrupted; the samples until then are in "+folder+"\n"; !strings.HasSuffix(got, want) {
 		t.Errorf("says %q, want %q at the end", got, want)
 	}
 	for _, child := range children {
@@ -73,7 +73,7 @@ func endOfInterrupted(t *testing.T, process *exec.Cmd, stderr *bytes.Buffer, fol
 
 func TestInterruptKeepsResults(t *testing.T) {
 	folder := t.TempDir()
-	process, _, stderr := command("-suite", "footprint,pooling", "-count", "1", "-benchtime", "1s", "-o", folder)
+	process, _, stderr := bench("-suite", "footprint,pooling", "-count", "1", "-benchtime", "1s", "-o", folder)
 	stdout := startGroup(t, process)
 	// The tables of footprint come when that suite has ended and pooling runs,
 	// which takes much longer than it takes to read them.
@@ -84,7 +84,7 @@ func TestInterruptKeepsResults(t *testing.T) {
 	endOfInterrupted(t, process, stderr, folder)
 	run := readResults(t, folder)
 	if len(run.Find("footprint", "procs=16", "PoolSwap").Iterations) != 1 {
-		t.Error("what was measured before is not there")
+		t.Error("the samples before are not there")
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "report.html"))
 	if err != nil || !bytes.Contains(page, []byte("did not come to its end")) {
@@ -108,7 +108,7 @@ func TestInterruptEndsChildren(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			folder := t.TempDir()
-			process, _, stderr := command("-suite", "hotswap", "-benchtime", "1h", "-o", folder)
+			process, _, stderr := bench("-suite", "hotswap", "-benchtime", "1h", "-o", folder)
 			readUntil(t, startGroup(t, process), "samples of each")
 			children := awaitChildren(process.Process.Pid)
 			to := process.Process.Pid
@@ -137,7 +137,7 @@ func awaitChildren(pid int) (children []int) {
 			for _, word := range strings.Fields(string(content)) {
 				arguments, _ := os.ReadFile(filepath.Join("/proc", word, "cmdline"))
 				child, err := strconv.Atoi(word)
-				if err == nil && bytes.HasSuffix(arguments, []byte("\x00"+session.ChildArgument+"\x00")) {
+				if err == nil && bytes.HasSuffix(arguments, []byte("\x00"+runner.ChildArgument+"\x00")) {
 					children = append(children, child)
 				}
 			}

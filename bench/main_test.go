@@ -2,35 +2,29 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
-	"github.com/poolswap/poolswap/bench/internal/report"
-	"github.com/poolswap/poolswap/bench/internal/results"
-	"github.com/poolswap/poolswap/bench/internal/session"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/bench/internal/suites"
 )
 
 // TestMain lets the test binary be the command, so that tests start it as a
 // process and it can start itself as a child.
 func TestMain(m *testing.M) {
-	if os.Getenv("BENCH_TEST_COMMAND") != "" || len(os.Args) == 2 && os.Args[1] == session.ChildArgument {
+	if os.Getenv("BENCH_TEST_COMMAND") != "" || len(os.Args) == 2 && os.Args[1] == runner.ChildArgument {
 		main()
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// command returns the command with these arguments, ready to start.
-func command(arguments ...string) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
+// bench returns the command with these arguments, ready to start.
+func bench(arguments ...string) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	c = exec.Command(os.Args[0], arguments...)
 	c.Env = append(os.Environ(), "BENCH_TEST_COMMAND=1")
 	stdout, stderr = new(bytes.Buffer), new(bytes.Buffer)
@@ -75,7 +69,7 @@ func TestBadArgumentsEndTheCommandAtOnce(t *testing.T) {
 		{"an output folder that cannot be made", []string{"-o", filepath.Join(file, "below")}, 1, "the results cannot be written"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			process, stdout, stderr := command(c.arguments...)
+			process, stdout, stderr := bench(c.arguments...)
 			if status := exitStatus(t, process.Run()); status != c.status {
 				t.Errorf("exit status %d, want %d", status, c.status)
 			}
@@ -90,7 +84,7 @@ func TestBadArgumentsEndTheCommandAtOnce(t *testing.T) {
 }
 
 func TestListNamesEachSuite(t *testing.T) {
-	process, stdout, _ := command("-list")
+	process, stdout, _ := bench("-list")
 	if status := exitStatus(t, process.Run()); status != 0 {
 		t.Fatalf("exit status %d", status)
 	}
@@ -102,43 +96,33 @@ func TestListNamesEachSuite(t *testing.T) {
 }
 
 func TestHelpIsNoError(t *testing.T) {
-	process, _, stderr := command("-h")
+	process, _, stderr := bench("-h")
 	if status := exitStatus(t, process.Run()); status != 0 || !strings.Contains(stderr.String(), "-benchtime") {
 		t.Errorf("exit status %d, says %s", status, stderr)
 	}
 }
 
-// readResults reads the raw results of a folder and sees to it that the other
-// files are there.
-func readResults(t *testing.T, folder string) *results.Run {
+// readResults reads the raw results of a folder and sees to it that the page is
+// there, and no other file.
+func readResults(t *testing.T, folder string) *runner.Run {
 	t.Helper()
-	f, err := os.Open(filepath.Join(folder, results.File))
+	run, err := runner.ReadKept(folder)
 	if err != nil {
 		t.Fatal(err)
-	}
-	defer func() { _ = f.Close() }()
-	run, err := results.ReadText(f, f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	encoded, err := os.ReadFile(filepath.Join(folder, "results.json"))
-	if err != nil || !json.Valid(encoded) {
-		t.Errorf("results.json: %v", err)
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "report.html"))
 	if err != nil || !bytes.Contains(page, []byte("</html>")) {
 		t.Errorf("report.html: %v", err)
 	}
-	left, err := filepath.Glob(filepath.Join(folder, ".*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("left behind: %v %v", left, err)
+	if files, err := os.ReadDir(folder); err != nil || len(files) != 2 {
+		t.Errorf("the folder has %v %v", files, err)
 	}
 	return run
 }
 
 func TestRunWritesAllResults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new", "folder")
-	process, stdout, stderr := command("-suite", "cadence", "-count", "2", "-benchtime", "1ms", "-o", folder)
+	process, stdout, stderr := bench("-suite", "cadence", "-count", "2", "-benchtime", "1ms", "-o", folder)
 	if status := exitStatus(t, process.Run()); status != 0 {
 		t.Fatalf("exit status %d: %s", status, stderr)
 	}
@@ -162,33 +146,33 @@ func TestRunWritesAllResults(t *testing.T) {
 	}
 }
 
-func TestCommandLineNamesWhatWasMeasured(t *testing.T) {
-	for _, c := range []struct {
-		procs   string
-		options options
-		want    string
-	}{
-		{"", options{count: defaultCount}, "go run -C bench ."},
-		{"", options{count: fullCount, full: true}, "go run -C bench . -full"},
-		{"", options{count: 3, full: true, suites: []string{"read", "slab"}, benchtime: time.Second}, "go run -C bench . -full -suite read,slab -count 3 -benchtime 1s"},
-		{"10", options{count: defaultCount}, "GOMAXPROCS=10 go run -C bench ."},
+func TestOptions(t *testing.T) {
+	all := []runner.Suite{{Name: "usual"}, {Name: "long", OnRequest: true}}
+	for _, c := range []struct{ procs, arguments, suites, command string }{
+		{"", "", "usual", ""},
+		{"", "-full", "usual", " -full"},
+		{"", "-full -count 3 -suite long -benchtime 1s", "long", " -full -suite long -count 3 -benchtime 1s"},
+		{"", "-suite long,usual -o elsewhere", "usual,long", " -suite long,usual"},
+		{"10", "-count 6", "usual", ""},
 	} {
 		t.Setenv("GOMAXPROCS", c.procs)
-		if got := commandLine(c.options); got != c.want {
-			t.Errorf("%s: %q, want %q", fmt.Sprintf("%+v", c.options), got, c.want)
+		o, err := parseOptions(strings.Fields(c.arguments), all, os.Stderr)
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-}
-
-func TestSuitesOnRequestRunWhereTheyAreNamed(t *testing.T) {
-	all := []measure.Suite{{Name: "usual"}, {Name: "long", OnRequest: true}}
-	for _, c := range []struct {
-		named []string
-		want  string
-	}{{nil, "usual"}, {[]string{"long"}, "long"}, {[]string{"usual", "long"}, "usual,long"}} {
-		o := options{suites: c.named}
-		if got := strings.Join(names(o.chosen(all)), ","); got != c.want {
-			t.Errorf("with -suite %v run %s, want %s", c.named, got, c.want)
+		var chosen []string
+		for _, s := range o.suites {
+			chosen = append(chosen, s.Name)
+		}
+		if got := strings.Join(chosen, ","); got != c.suites {
+			t.Errorf("%q runs %s, want %s", c.arguments, got, c.suites)
+		}
+		want := "go run -C bench ." + c.command
+		if c.procs != "" {
+			want = "GOMAXPROCS=10 " + want
+		}
+		if got := o.commandLine(); got != want {
+			t.Errorf("%q: the command is %q, want %q", c.arguments, got, want)
 		}
 	}
 }
@@ -199,7 +183,7 @@ func TestSuitesOnRequestRunWhereTheyAreNamed(t *testing.T) {
 func TestGate(t *testing.T) {
 	gated := func(kept string) (status int, stdout, folder string) {
 		folder = t.TempDir()
-		process, out, _ := command("-suite", "read", "-count", "8", "-benchtime", "100us", "-o", folder, "-gate", kept)
+		process, out, _ := bench("-suite", "read", "-count", "8", "-benchtime", "100us", "-o", folder, "-gate", kept)
 		status = exitStatus(t, process.Run())
 		return status, out.String(), folder
 	}
@@ -213,7 +197,7 @@ func TestGate(t *testing.T) {
 	for i := range series.Values["ns/op"] {
 		series.Values["ns/op"][i] /= 1000
 	}
-	if err := report.Keep(filepath.Join(kept, run.Machine.Slug()), run); err != nil {
+	if err := run.Keep(filepath.Join(kept, run.Machine.Slug())); err != nil {
 		t.Fatal(err)
 	}
 	status, stdout, _ = gated(kept)

@@ -5,19 +5,20 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
+	"os"
 	"strings"
 	"time"
 
 	"github.com/poolswap/poolswap/bench/internal/gate"
-	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 // options are the flags of the command.
 type options struct {
 	full      bool
 	list      bool
-	suites    []string
+	names     string // of suites, as -suite gives them
+	suites    []runner.Suite
 	count     int
 	benchtime time.Duration
 	output    string
@@ -30,17 +31,12 @@ const (
 	fullCount    = 10
 )
 
-// errUsage means that the flags are wrong; the user has been told why.
-var errUsage = errors.New("wrong flags")
-
-func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (options, error) {
-	var o options
-	var suites string
+func parseOptions(arguments []string, all []runner.Suite, stderr io.Writer) (o options, err error) {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	flags.SetOutput(stderr)
+	flags.SetOutput(io.Discard) // the caller shows the error
 	flags.BoolVar(&o.full, "full", false, "take more and longer samples, as for the figures in the documentation")
 	flags.BoolVar(&o.list, "list", false, "list the suites and end")
-	flags.StringVar(&suites, "suite", "", "run only these `suites`, separated by commas")
+	flags.StringVar(&o.names, "suite", "", "run only these `suites`, separated by commas")
 	flags.IntVar(&o.count, "count", 0, fmt.Sprintf("take that many `samples` of each rival in each case (default %d, with -full %d)", defaultCount, fullCount))
 	flags.DurationVar(&o.benchtime, "benchtime", 0, "let the clock of each timed sample run for that long (default: each suite knows)")
 	flags.StringVar(&o.output, "o", "out", "write the report and the results to this `folder`")
@@ -48,35 +44,22 @@ func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (op
 	flags.StringVar(&o.gate, "gate", "", "fail if a read has become slower than in the run that -keep wrote to this `folder`")
 	if err := flags.Parse(arguments); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return o, err
+			flags.SetOutput(stderr)
+			flags.PrintDefaults()
 		}
-		return o, errUsage
+		return o, err
 	}
-	wrong := func(format string, values ...any) (options, error) {
-		_, _ = fmt.Fprintf(stderr, "bench: "+format+"\n", values...)
-		return o, errUsage
-	}
-	given := func(name string) (found bool) {
-		flags.Visit(func(f *flag.Flag) { found = found || f.Name == name })
-		return found
-	}
+	given := make(map[string]bool)
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	switch {
 	case flags.NArg() > 0:
-		return wrong("%q is not a flag; -h lists the flags", flags.Arg(0))
-	case given("count") && o.count < 1:
-		return wrong("-count %d: at least 1 sample is needed", o.count)
-	case given("benchtime") && o.benchtime <= 0:
-		return wrong("-benchtime %v: the clock must run for some time", o.benchtime)
+		return o, fmt.Errorf("%q is not a flag; -h lists the flags", flags.Arg(0))
+	case given["count"] && o.count < 1:
+		return o, fmt.Errorf("-count %d: at least 1 sample is needed", o.count)
+	case given["benchtime"] && o.benchtime <= 0:
+		return o, fmt.Errorf("-benchtime %v: the clock must run for some time", o.benchtime)
 	case o.output == "":
-		return wrong("-o needs the name of a folder")
-	}
-	if given("suite") {
-		o.suites = strings.Split(suites, ",")
-		for _, name := range o.suites {
-			if !slices.ContainsFunc(all, func(s measure.Suite) bool { return s.Name == name }) {
-				return wrong("there is no suite %q; there are %s", name, strings.Join(names(all), ", "))
-			}
-		}
+		return o, errors.New("-o needs the name of a folder")
 	}
 	if o.count == 0 {
 		o.count = defaultCount
@@ -85,23 +68,51 @@ func parseOptions(arguments []string, all []measure.Suite, stderr io.Writer) (op
 		}
 	}
 	if o.gate != "" && o.count < gate.Least {
-		return wrong("-gate needs -count %d or more: of fewer samples no loss is certain", gate.Least)
+		return o, fmt.Errorf("-gate needs -count %d or more: of fewer samples no loss is certain", gate.Least)
 	}
-	return o, nil
+	return o, o.choose(all, given["suite"])
 }
 
-func names(suites []measure.Suite) []string {
+// choose chooses the suites that the flags ask for.
+func (o *options) choose(all []runner.Suite, named bool) error {
+	wanted := make(map[string]bool)
+	for _, name := range strings.Split(o.names, ",") {
+		wanted[name] = true
+	}
 	var names []string
-	for _, s := range suites {
+	for _, s := range all {
 		names = append(names, s.Name)
+		if wanted[s.Name] || !named && !s.OnRequest {
+			o.suites = append(o.suites, s)
+		}
+		delete(wanted, s.Name)
 	}
-	return names
+	for name := range wanted {
+		if named {
+			return fmt.Errorf("there is no suite %q; there are %s", name, strings.Join(names, ", "))
+		}
+	}
+	return nil
 }
 
-// chosen returns the suites that the flags ask for.
-func (o *options) chosen(all []measure.Suite) []measure.Suite {
-	if o.suites == nil {
-		return slices.DeleteFunc(slices.Clone(all), func(s measure.Suite) bool { return s.OnRequest })
+// commandLine returns the command with the flags, and the setting of the
+// environment, that decide what is measured.
+func (o *options) commandLine() string {
+	flags := []string{"go run -C bench ."}
+	if procs := os.Getenv("GOMAXPROCS"); procs != "" {
+		flags[0] = "GOMAXPROCS=" + procs + " " + flags[0]
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(s measure.Suite) bool { return !slices.Contains(o.suites, s.Name) })
+	if o.full {
+		flags = append(flags, "-full")
+	}
+	if o.names != "" {
+		flags = append(flags, "-suite "+o.names)
+	}
+	if o.count != defaultCount && !(o.full && o.count == fullCount) {
+		flags = append(flags, fmt.Sprintf("-count %d", o.count))
+	}
+	if o.benchtime != 0 {
+		flags = append(flags, fmt.Sprintf("-benchtime %v", o.benchtime))
+	}
+	return strings.Join(flags, " ")
 }

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/poolswap/poolswap/bench/internal/figures"
-	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/report"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/bench/internal/suites"
 )
 
@@ -17,7 +17,7 @@ var quote = flag.Bool("quote", false, "write the figures of results/ into the do
 // TestQuotedFigures fails when a document quotes a figure that no run below
 // results/ has. README.md says how a document marks figures.
 func TestQuotedFigures(t *testing.T) {
-	source := figures.Source{Suites: suites.All(), Runs: recordedRuns(t)}
+	quotes := report.Quotes{Suites: suites.All(), Runs: recordedRuns(t)}
 	for _, name := range []string{"../docs/performance.md", "../docs/oplog.md", "../examples/pooling/README.md", "../docs/fleet.md"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			content, err := os.ReadFile(name)
@@ -26,14 +26,14 @@ func TestQuotedFigures(t *testing.T) {
 			}
 			document := string(content)
 			if *quote {
-				if document, err = source.Update(document); err != nil {
+				if document, err = quotes.Update(document); err != nil {
 					t.Fatal(err)
 				}
 				if err := os.WriteFile(name, []byte(document), 0o644); err != nil {
 					t.Fatal(err)
 				}
 			}
-			for _, err := range source.Check(document) {
+			for _, err := range quotes.Check(document) {
 				t.Error(err)
 			}
 		})
@@ -42,19 +42,15 @@ func TestQuotedFigures(t *testing.T) {
 
 // recordedRuns returns the runs below results/ by the names that documents have
 // for their folders.
-func recordedRuns(t *testing.T) map[string]*results.Run {
+func recordedRuns(t *testing.T) map[string]*runner.Run {
 	t.Helper()
-	runs := make(map[string]*results.Run)
+	runs := make(map[string]*runner.Run)
 	err := filepath.WalkDir("results", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || filepath.Base(path) != results.File {
+		if err != nil || filepath.Base(path) != runner.File {
 			return err
 		}
-		raw, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = raw.Close() }()
-		runs["bench/"+filepath.ToSlash(filepath.Dir(path))], err = results.ReadText(raw, path)
+		folder := filepath.Dir(path)
+		runs["bench/"+filepath.ToSlash(folder)], err = runner.ReadKept(folder)
 		return err
 	})
 	if err != nil {

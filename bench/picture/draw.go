@@ -10,15 +10,14 @@ import (
 
 	xfont "golang.org/x/image/font"
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	vgdraw "gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/poolswap/poolswap/bench/internal/results"
-	"github.com/poolswap/poolswap/bench/internal/stats"
+	"github.com/poolswap/poolswap/bench/internal/report"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 // theme are the colours for one background, which is the page's.
@@ -51,8 +50,8 @@ var ways = [3][2]string{{"PoolSwap", "poolswap"}, {"RWMutex", "RWMutex"}, {"RWMu
 
 // draw draws the run as SVG: for each way a line without a writer, and a dashed
 // one with it.
-func draw(run *results.Run, t theme) ([]byte, error) {
-	normal := text.Style{Color: t.text, Font: font.Font{Typeface: "Liberation", Variant: "Sans", Size: textSize}, Handler: plot.DefaultTextHandler}
+func draw(run *runner.Run, t theme) ([]byte, error) {
+	normal := report.TextStyle(t.text, textSize)
 	p := plot.New()
 	p.BackgroundColor = nil // the page has one
 	p.Add(&plotter.Grid{Horizontal: vgdraw.LineStyle{Color: t.grid, Width: 0.75}})
@@ -123,8 +122,7 @@ func draw(run *results.Run, t theme) ([]byte, error) {
 	if _, err := svg.WriteTo(&out); err != nil {
 		return nil, err
 	}
-	// Arial and Helvetica are as wide as the font that gonum has measured.
-	return bytes.ReplaceAll(out.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Arial,Helvetica,Liberation Sans,sans-serif;")), nil
+	return report.WebFonts(out.Bytes()), nil
 }
 
 // axes styles the axes: numbers alone.
@@ -160,14 +158,14 @@ func spread(points plotter.XYs, apart float64) {
 }
 
 // curve returns millions of reads a second by goroutines, as powers of two.
-func curve(run *results.Run, rival, writer string) (points plotter.XYs, err error) {
+func curve(run *runner.Run, rival, writer string) (points plotter.XYs, err error) {
 	for {
 		name := fmt.Sprintf("goroutines=%d/writer=%s", 1<<len(points), writer)
-		times := run.Find("scaling", name, rival).Values["ns/op"]
+		times := run.Values("scaling", name, rival, "ns/op")
 		if len(times) == 0 {
 			break
 		}
-		points = append(points, plotter.XY{X: float64(len(points)), Y: 1000 / stats.Of(times).Median})
+		points = append(points, plotter.XY{X: float64(len(points)), Y: 1000 / runner.Median(times)})
 	}
 	if len(points) < 2 {
 		return nil, fmt.Errorf("no reads of %s with writer=%s", rival, writer)

@@ -5,9 +5,8 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
-	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 const (
@@ -28,7 +27,7 @@ func run(from, to string) error {
 		return err
 	}
 	for name, picture := range drawn {
-		if err := results.WriteFile(to, name, picture); err != nil {
+		if err := runner.WriteFile(to, name, picture); err != nil {
 			return err
 		}
 	}
@@ -38,7 +37,7 @@ func run(from, to string) error {
 // drawAll returns the pictures of the run in that folder, by the names of their
 // files.
 func drawAll(from string) (map[string][]byte, error) {
-	measured, err := readKept(from)
+	measured, err := runner.ReadKept(from)
 	if err != nil {
 		return nil, err
 	}
@@ -49,13 +48,4 @@ func drawAll(from string) (map[string][]byte, error) {
 		}
 	}
 	return drawn, nil
-}
-
-func readKept(folder string) (*results.Run, error) {
-	raw, err := os.Open(filepath.Join(folder, results.File))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = raw.Close() }()
-	return results.ReadText(raw, raw.Name())
 }

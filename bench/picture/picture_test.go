@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 func TestPicturesAreOfTheKeptRun(t *testing.T) {
@@ -36,7 +38,7 @@ func TestDrawRefusesARunWithoutOtherCounts(t *testing.T) {
 }
 
 func TestTitleSaysWhatWasMeasured(t *testing.T) {
-	run, err := readKept("../" + kept)
+	run, err := runner.ReadKept("../" + kept)
 	if err != nil {
 		t.Fatal(err)
 	}

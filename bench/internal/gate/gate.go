@@ -7,13 +7,11 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/poolswap/poolswap/bench/internal/report"
-	"github.com/poolswap/poolswap/bench/internal/results"
-	"github.com/poolswap/poolswap/bench/internal/stats"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 const (
@@ -48,8 +46,8 @@ type Loss struct {
 
 // Compare returns the losses of a run against the one that was kept, and how
 // many figures it compared.
-func Compare(fresh, kept *results.Run) (losses []Loss, compared int) {
-	type pair struct{ after, before *results.Series }
+func Compare(fresh, kept *runner.Run) (losses []Loss, compared int) {
+	type pair struct{ after, before *runner.Series }
 	var pairs []pair
 	for _, after := range fresh.Series {
 		before := kept.Find(after.Suite, after.Case, after.Rival)
@@ -62,14 +60,13 @@ func Compare(fresh, kept *results.Run) (losses []Loss, compared int) {
 		for i := range most {
 			most[i] *= 1 + tolerated
 		}
-		difference := stats.Differ(after, most)
-		return difference.Ratio > 1 && difference.P < alpha/float64(len(pairs))
+		return runner.Median(after) > runner.Median(most) && runner.Chance(after, most) < alpha/float64(len(pairs))
 	}
 	for _, p := range pairs {
 		if slower(p.after.Values[unit], p.before.Values[unit]) && slower(byYardstick(fresh, p.after), byYardstick(kept, p.before)) {
 			losses = append(losses, Loss{
 				p.after.Suite, p.after.Case, p.after.Rival,
-				stats.Of(p.before.Values[unit]).Median, stats.Of(p.after.Values[unit]).Median,
+				runner.Median(p.before.Values[unit]), runner.Median(p.after.Values[unit]),
 			})
 		}
 	}
@@ -78,8 +75,8 @@ func Compare(fresh, kept *results.Run) (losses []Loss, compared int) {
 
 // byYardstick returns the values of a series as multiples of the yardstick's in
 // the same round, and as they are where the run has no yardstick.
-func byYardstick(run *results.Run, s *results.Series) []float64 {
-	base := run.Find(s.Suite, s.Case, yardstick).Values[unit]
+func byYardstick(run *runner.Run, s *runner.Series) []float64 {
+	base := run.Values(s.Suite, s.Case, yardstick, unit)
 	if len(base) < len(s.Values[unit]) {
 		return s.Values[unit]
 	}
@@ -106,7 +103,7 @@ var ErrLoss = errors.New("slower than in the run that was kept")
 // and tells the outcome. If there is a loss it measures again: the samples of one
 // run share what the machine did meanwhile, so one run proves little. It returns
 // ErrLoss if a loss lasts, and nil where there is nothing to compare with.
-func Check(w io.Writer, folder string, fresh *results.Run, again func() (*results.Run, error)) error {
+func Check(w io.Writer, folder string, fresh *runner.Run, again func() (*runner.Run, error)) error {
 	kept, err := find(w, folder, &fresh.Machine)
 	if kept == nil {
 		return err
@@ -138,18 +135,13 @@ func Check(w io.Writer, folder string, fresh *results.Run, again func() (*result
 
 // find returns the run of that processor, and nil, having said why, if there is
 // none.
-func find(w io.Writer, folder string, machine *results.Machine) (*results.Run, error) {
-	path := filepath.Join(folder, machine.Slug(), results.File)
-	f, err := os.Open(path)
+func find(w io.Writer, folder string, machine *runner.Machine) (*runner.Run, error) {
+	path := filepath.Join(folder, machine.Slug())
+	kept, err := runner.ReadKept(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		_, err := fmt.Fprintf(w, "gate: nothing to compare with: there is no %s; -keep %s writes it\n", path, folder)
 		return nil, err
 	}
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = f.Close() }()
-	kept, err := results.ReadText(f, path)
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap/bench/internal/gate"
-	"github.com/poolswap/poolswap/bench/internal/report"
-	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 const gateCases = 16
@@ -17,14 +16,14 @@ const gateCases = 16
 // gateRun makes up a run whose samples differ by up to a tenth of their median.
 // ours and yardstick are how many times as long as usual reads take, of ours in
 // one case alone.
-func gateRun(seed uint64, samples int, ours, yardstick float64) *results.Run {
+func gateRun(seed uint64, samples int, ours, yardstick float64) *runner.Run {
 	return gateNoisyRun(seed, samples, ours, yardstick, 0.1)
 }
 
 // gateNoisyRun makes up a run whose samples differ by that share of their median.
-func gateNoisyRun(seed uint64, samples int, ours, yardstick, noise float64) *results.Run {
+func gateNoisyRun(seed uint64, samples int, ours, yardstick, noise float64) *runner.Run {
 	random := rand.New(rand.NewPCG(seed, 1))
-	run := &results.Run{Machine: results.Machine{CPU: "a CPU", Model: "family 1", Cores: 2, Counting: "asymmetric", Go: "go1.26"}, Started: "2026-01-02T03:04:05Z"}
+	run := &runner.Run{Machine: runner.Machine{CPU: "a CPU", Model: "family 1", Cores: 2, Counting: "asymmetric", Go: "go1.26"}, Started: "2026-01-02T03:04:05Z"}
 	for range samples {
 		for i := range gateCases {
 			c := fmt.Sprintf("case=%d", i)
@@ -35,7 +34,7 @@ func gateNoisyRun(seed uint64, samples int, ours, yardstick, noise float64) *res
 				if rival != "RWMutexRef" {
 					ns *= yardstick // a machine that is slower is so in all
 				}
-				run.Get("read", c, rival).Add(1, map[string]float64{"ns/op": ns * (1 + noise*(random.Float64()-0.5))})
+				run.Add("read", c, rival, runner.Sample{Values: map[string]float64{"ns/op": ns * (1 + noise*(random.Float64()-0.5))}})
 			}
 		}
 	}
@@ -89,9 +88,9 @@ func TestManyComparisonsFindNoMoreByChance(t *testing.T) {
 
 func TestTheRivalsOfOthersAreNotGated(t *testing.T) {
 	fresh, kept := gateRun(1, 10, 1, 1), gateRun(2, 10, 1, 1)
-	for _, run := range []*results.Run{fresh, kept} {
+	for _, run := range []*runner.Run{fresh, kept} {
 		for range 10 {
-			run.Get("read", "case=1", "RWMutex").Add(1, map[string]float64{"ns/op": map[bool]float64{true: 9, false: 3}[run == fresh]})
+			run.Add("read", "case=1", "RWMutex", runner.Sample{Values: map[string]float64{"ns/op": map[bool]float64{true: 9, false: 3}[run == fresh]}})
 		}
 	}
 	if losses, _ := gate.Compare(fresh, kept); len(losses) > 0 {
@@ -108,10 +107,10 @@ func TestTheLeastSamplesFindALoss(t *testing.T) {
 func TestCheck(t *testing.T) {
 	folder := t.TempDir()
 	kept := gateRun(1, 10, 1, 1)
-	if err := report.Keep(folder+"/"+kept.Machine.Slug(), kept); err != nil {
+	if err := kept.Keep(folder + "/" + kept.Machine.Slug()); err != nil {
 		t.Fatal(err)
 	}
-	other := func(change func(*results.Machine)) *results.Run {
+	other := func(change func(*runner.Machine)) *runner.Run {
 		run := gateRun(2, 10, 2, 1)
 		change(&run.Machine)
 		return run
@@ -123,23 +122,23 @@ func TestCheck(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name  string
-		fresh *results.Run
+		fresh *runner.Run
 		loss  bool
 		says  string
-		again []*results.Run // what is measured after that
+		again []*runner.Run // what is measured after that
 	}{
 		{"no loss", gateRun(2, 10, 1, 1), false, "gate: 0 of 32 figures lost more than 10 % for good", nil},
-		{"a loss that lasts", gateRun(2, 10, 2, 1), true, "gate: read, case=7, PoolSwap: ", []*results.Run{slow, slow}},
-		{"a loss in one run", slow, false, "gate: 0 of 32", []*results.Run{usual}},
-		{"a loss in two runs", slow, false, "gate: 0 of 32", []*results.Run{slow, usual}},
-		{"a loss in one run, and another in the next", slow, false, "gate: 0 of 32", []*results.Run{elsewhere}},
-		{"another processor", other(func(m *results.Machine) { m.Model = "family 2" }), false, "a-cpu-family-2", nil},
-		{"more cores", other(func(m *results.Machine) { m.Cores = 3 }), false, "is of 2 cores and asymmetric counting", nil},
-		{"another counting", other(func(m *results.Machine) { m.Counting = "portable" }), false, "is of 2 cores and asymmetric counting", nil},
+		{"a loss that lasts", gateRun(2, 10, 2, 1), true, "gate: read, case=7, PoolSwap: ", []*runner.Run{slow, slow}},
+		{"a loss in one run", slow, false, "gate: 0 of 32", []*runner.Run{usual}},
+		{"a loss in two runs", slow, false, "gate: 0 of 32", []*runner.Run{slow, usual}},
+		{"a loss in one run, and another in the next", slow, false, "gate: 0 of 32", []*runner.Run{elsewhere}},
+		{"another processor", other(func(m *runner.Machine) { m.Model = "family 2" }), false, "a-cpu-family-2", nil},
+		{"more cores", other(func(m *runner.Machine) { m.Cores = 3 }), false, "is of 2 cores and asymmetric counting", nil},
+		{"another counting", other(func(m *runner.Machine) { m.Counting = "portable" }), false, "is of 2 cores and asymmetric counting", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var says strings.Builder
-			err := gate.Check(&says, folder, c.fresh, func() (*results.Run, error) {
+			err := gate.Check(&says, folder, c.fresh, func() (*runner.Run, error) {
 				if len(c.again) == 0 {
 					return nil, errors.New("measured once more than is needed")
 				}

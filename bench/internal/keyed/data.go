@@ -79,10 +79,3 @@ func apply(m plain, changes []Change) {
 		m[changes[i].Key] = changes[i].Value
 	}
 }
-
-func sumPlain(m plain, keys []string) (sum int64) {
-	for _, key := range keys {
-		sum += m[key]
-	}
-	return sum
-}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/poolswap/poolswap/bench/internal/results"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 // Format writes a value with its unit, to three digits, as tables and charts
@@ -29,7 +29,7 @@ func Format(value float64, unit string) string {
 
 // Others says in a line what share of the processors' time went to others, and
 // nothing where that is not known.
-func Others(run *results.Run) string {
+func Others(run *runner.Run) string {
 	if run.Others < 0 {
 		return ""
 	}

@@ -2,123 +2,128 @@ package report_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"encoding/xml"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/poolswap/poolswap/bench/internal/report"
-	"github.com/poolswap/poolswap/bench/internal/results"
 	"github.com/poolswap/poolswap/bench/internal/rivals"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/bench/internal/suites"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
-
-// recorded is a short run on a busy machine: its figures mean nothing, but they
-// are as uneven as figures get.
-func recorded(t *testing.T) *results.Run {
-	t.Helper()
-	f, err := os.Open("testdata/recorded.txt")
-	if err != nil {
-		t.Fatal(err)
+// fake is a suite with both kinds of charts, and its run.
+func fake() ([]runner.Suite, *runner.Run) {
+	points := []runner.Point{{Label: "few", Case: "n=1", Unit: "ns/op"}, {Label: "many", Case: "n=2", Unit: "ns/op"}}
+	s := runner.Suite{
+		Name: "fake", Title: "A title", About: "About it.", Columns: runner.Columns("ns/op", "time/op", "B/op", "B/op", "gcs", "never measured"),
+		Charts: []runner.Chart{{Title: "Bars", Points: points}, {Title: "Lines", Axis: "n", Log: true, Points: points}},
 	}
-	defer func() { _ = f.Close() }()
-	run, err := results.ReadText(f, f.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return run
-}
-
-func golden(t *testing.T, name string, got []byte) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
+	run := &runner.Run{Machine: runner.Machine{CPU: "a CPU", Cores: 2, Go: "go1.26"}, Command: "go run", Others: -1}
+	for i, name := range []string{"n=1", "n=2", "n=3"} {
+		s.Cases = append(s.Cases, runner.Case{Name: name, Ours: "mine", Rivals: []runner.Rival{
+			{Name: "mine"}, {Name: "theirs", Published: map[string]float64{"B/op": 4096}}, {Name: "<other>", Published: map[string]float64{"B/op": 2048}},
+		}})
+		for round := range 6 {
+			for rival, ns := range map[string]float64{"mine": 10, "theirs": 20, "<other>": 10.1} {
+				if name != "n=3" {
+					run.Add("fake", name, rival, runner.Sample{Iterations: 1, Values: map[string]float64{"ns/op": float64(i+1)*ns + float64(round), "B/op": 100}})
+				}
+			}
 		}
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
+	return []runner.Suite{s}, run
+}
+
+func TestTable(t *testing.T) {
+	all, run := fake()
+	var out strings.Builder
+	if err := report.NewTable(&all[0], run).WriteText(&out); err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs from what is written now; look at the difference after go test ./internal/report -update", path)
+	const want = `
+fake: A title
+About it.
+
+n=1
+  rival    time/op  ±    to ours  B/op   published
+  mine     12.5 ns  20%  1x       100 B  
+  theirs   22.5 ns  11%  1.80x    100 B  4 KiB (1x)
+  <other>  12.6 ns  20%  1.01x ~  100 B  2 KiB (0.50x)
+`
+	if got, _, _ := strings.Cut(out.String(), "\nn=2"); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+	if strings.Contains(out.String(), "n=3") {
+		t.Error("a case that was not measured is shown")
 	}
 }
 
-func TestTablesAreAsRecorded(t *testing.T) {
-	run := recorded(t)
-	var out bytes.Buffer
-	all := suites.All()
-	for i := range all {
-		if err := report.NewTable(&all[i], run).WriteText(&out); err != nil {
-			t.Fatal(err)
-		}
-	}
-	golden(t, "tables.txt", out.Bytes())
-}
-
-func TestReportIsAsRecorded(t *testing.T) {
-	folder := t.TempDir()
-	path, err := report.Write(folder, suites.All(), recorded(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "report.html", page)
-
-	text, err := os.ReadFile(filepath.Join(folder, results.File))
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "recorded.txt", text) // reading and writing change nothing
-
-	encoded, err := os.ReadFile(filepath.Join(folder, "results.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	golden(t, "results.json", encoded)
-	if !json.Valid(encoded) {
-		t.Error("results.json is not JSON")
-	}
-}
-
-// TestPageStandsAlone: nothing is loaded from elsewhere, and what browsers
-// forgive is not needed of them.
-func TestPageStandsAlone(t *testing.T) {
+func TestChartsShowMedians(t *testing.T) {
+	all, run := fake()
 	var page bytes.Buffer
-	if err := report.WriteHTML(&page, suites.All(), recorded(t)); err != nil {
+	if err := report.WriteHTML(&page, all, run); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []string{"<script", "<link", "@import", "url(", "src=", "http:", "https:", "NaN", "ZgotmplZ", "targets met"} {
-		if strings.Contains(page.String(), bad) {
+	drawings := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page.String(), -1)
+	if len(drawings) != 2 {
+		t.Fatalf("%d drawings, want bars and lines", len(drawings))
+	}
+	for _, text := range []string{">few<", ">many<", ">mine<", ">&lt;other&gt;<", ">12.5 ns<", ">42.5 ns<"} {
+		if !strings.Contains(drawings[0], text) {
+			t.Errorf("the bars lack %q", text)
+		}
+	}
+	if got := strings.Count(drawings[0], "fill:var(--s0)"); got < 2 {
+		t.Errorf("%d bars are ours, want two", got)
+	}
+	if lines := regexp.MustCompile(`<path d="M[^LAZ]*L[^LAZ]*" style="fill:none;stroke:var\(--s\d\)`).FindAllString(drawings[1], -1); len(lines) != 3 {
+		t.Errorf("%d lines through two points, want 3", len(lines))
+	}
+	for _, text := range []string{">few<", ">many<", ">20 ns<"} {
+		if !strings.Contains(drawings[1], text) {
+			t.Errorf("the lines lack %q", text)
+		}
+	}
+}
+
+// TestPageStandsAlone: nothing is loaded from elsewhere, and no browser has to
+// forgive anything.
+func TestPageStandsAlone(t *testing.T) {
+	run, err := runner.ReadKept("../../results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	run.Partial = true
+	path, err := report.Write(t.TempDir(), suites.All(), run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(content)
+	for _, bad := range []string{"<script", "<link", "@import", "url(", "src=", `href="http`, "NaN", "ZgotmplZ"} {
+		if strings.Contains(page, bad) {
 			t.Errorf("the page contains %q", bad)
 		}
 	}
-	for _, needed := range []string{"AMD EPYC", "2 cores", "go1.", "prefers-color-scheme: dark", "@media print", `name="viewport"`, "go run -C bench ."} {
-		if !strings.Contains(page.String(), needed) {
+	for _, needed := range []string{"AMD EPYC", "2 cores", "prefers-color-scheme: dark", "go run -C bench .", "did not come to its end"} {
+		if !strings.Contains(page, needed) {
 			t.Errorf("the page lacks %q", needed)
 		}
 	}
-	drawings := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page.String(), -1)
+	drawings := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(page, -1)
 	if len(drawings) < 15 {
 		t.Errorf("%d drawings only", len(drawings))
 	}
 	for _, drawing := range drawings {
-		decoder := xml.NewDecoder(strings.NewReader(drawing))
-		for {
+		for decoder := xml.NewDecoder(strings.NewReader(drawing)); ; {
 			if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
@@ -129,20 +134,19 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 }
 
-// TestPageSaysWhatIsCompared: the page explains every way to share that has a
-// figure.
-func TestPageSaysWhatIsCompared(t *testing.T) {
-	explained := make(map[string]bool)
-	for _, way := range rivals.Ways {
-		explained[way.Name] = true
-	}
+// TestEachRivalIsExplained: the page says what each way to share is.
+func TestEachRivalIsExplained(t *testing.T) {
 	for _, s := range suites.All() {
-		if s.Name == "pooling" || s.Name == "slab" {
-			continue // compare other things, and say what
+		if s.Name == "pooling" || s.Name == "slab" || s.Promises != nil {
+			continue // these compare other things, or have promises
 		}
 		for _, c := range s.Cases {
 			for _, rival := range c.Rivals {
-				if !explained[rival.Name] && s.FindPromise(rival.Name) == nil && !strings.Contains(s.About, rival.Name) {
+				explained := strings.Contains(s.About, rival.Name)
+				for _, way := range rivals.Ways {
+					explained = explained || way.Name == rival.Name
+				}
+				if !explained {
 					t.Errorf("%s, %s: nothing says what %s is", s.Name, c.Name, rival.Name)
 				}
 			}
@@ -150,100 +154,15 @@ func TestPageSaysWhatIsCompared(t *testing.T) {
 	}
 }
 
-// A plot is drawn of what was measured: here of ten seconds of a minute, and of the
-// line through three points.
-func TestPlotsShowSeriesAndLines(t *testing.T) {
-	run := new(results.Run)
-	memory := map[string]float64{"p99.9-ns": 1e6}
-	for second := range 10 {
-		memory[fmt.Sprintf("rss-%02ds-bytes", second)] = float64((second + 1) * 50 << 20)
-	}
-	run.Get("steady", "object=200MiB", "PoolSwap").Add(1, memory)
-	var page bytes.Buffer
-	if err := report.WriteHTML(&page, suites.All(), run); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		title        string
-		lines, marks int // points that the line goes through, and that have a mark
-		label, end   string
-	}{
-		{"Memory of the process (RSS) over time", 10, 1, ">500 MiB</text>", "PoolSwap, 9: 500 MiB"},
-	} {
-		drawing := regexp.MustCompile(`(?s)<svg[^>]*aria-label="` + regexp.QuoteMeta(c.title) + `".*?</svg>`).FindString(page.String())
-		line := regexp.MustCompile(`<path d="([^"]*)" class="line s0"/>`).FindStringSubmatch(drawing)
-		if line == nil {
-			t.Errorf("%s: no line in %q", c.title, drawing)
-			continue
-		}
-		if got := len(regexp.MustCompile("[ML]").FindAllString(line[1], -1)); got != c.lines {
-			t.Errorf("%s: the line goes through %d points, want %d: %s", c.title, got, c.lines, line[1])
-		}
-		if got := strings.Count(drawing, `class="mark s0"`); got != c.marks {
-			t.Errorf("%s: %d marks, want %d", c.title, got, c.marks)
-		}
-		if !strings.Contains(drawing, c.label) || !strings.Contains(drawing, c.end) {
-			t.Errorf("%s: %q or %q is missing: %s", c.title, c.label, c.end, drawing)
-		}
-	}
-	if strings.Contains(page.String(), "NaN") {
-		t.Error("the page contains NaN")
-	}
-}
-
 func TestBusyMachineIsToldFromAQuietOne(t *testing.T) {
-	for _, c := range []struct {
-		others float64
-		want   string
-	}{
-		{-1, ""},
-		{0.013, "1% of the processors' time went to other programs\n"},
-		{0.2, "20% of the processors' time went to other programs: times are too long, and ratios uncertain\n"},
+	for others, want := range map[float64]string{
+		-1:    "",
+		0.013: "1% of the processors' time went to other programs\n",
+		0.2:   "20% of the processors' time went to other programs: times are too long, and ratios uncertain\n",
 	} {
-		if got := report.Others(&results.Run{Others: c.others}); got != c.want {
-			t.Errorf("%v: %q, want %q", c.others, got, c.want)
+		if got := report.Others(&runner.Run{Others: others}); got != want {
+			t.Errorf("%v: %q, want %q", others, got, want)
 		}
-	}
-}
-
-func TestHeadlineThatMayBeChanceSaysSo(t *testing.T) {
-	for _, c := range []struct {
-		ours   []float64
-		chance bool
-	}{
-		{[]float64{5, 5.1, 5.2, 5.3, 5.4, 5.5}, false},
-		{[]float64{5, 9, 12, 21, 30, 16}, true},
-	} {
-		run := new(results.Run)
-		for i, ns := range c.ours {
-			run.Get("read", "procs=1/goroutines=1/writer=none", "PoolSwap").Add(1, map[string]float64{"ns/op": ns})
-			run.Get("read", "procs=1/goroutines=1/writer=none", "RWMutexRef").Add(1, map[string]float64{"ns/op": 20 + float64(i)/10})
-		}
-		var page bytes.Buffer
-		if err := report.WriteHTML(&page, suites.All(), run); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(page.String(), "when one goroutine reads") {
-			t.Errorf("%v: no headline", c.ours)
-		}
-		if got := strings.Contains(page.String(), "the difference may be chance"); got != c.chance {
-			t.Errorf("%v against 20: chance is %v", c.ours, got)
-		}
-	}
-}
-
-func TestNothingMeasured(t *testing.T) {
-	run := &results.Run{Partial: true}
-	path, err := report.Write(t.TempDir(), suites.All(), run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(page, []byte("did not come to its end")) || bytes.Contains(page, []byte("NaN")) {
-		t.Error("the page of an interrupted run does not say so, or shows numbers that are none")
 	}
 }
 
@@ -253,19 +172,9 @@ func TestFormat(t *testing.T) {
 		unit  string
 		want  string
 	}{
-		{5.024, "ns/op", "5.02 ns"},
-		{0.2563, "ns/op", "0.26 ns"},
-		{0.0123, "ns/op", "0.012 ns"},
-		{999.4, "ns/op", "999 ns"},
-		{999.9, "core-ns/op", "1.00 µs"},
-		{27_650_000, "max-ns", "27.6 ms"},
-		{61e9, "max-ns", "61 s"},
-		{0.9, "B/op", "0 B"},
-		{52_485, "B/op", "51.3 KiB"},
-		{-300, "heap-bytes", "-300 B"},
-		{129.57, "allocs/op", "129"},
-		{2, "factory-calls", "2"},
-		{0.0638, "gc-share", "6.38 %"},
+		{5.024, "ns/op", "5.02 ns"}, {0.2563, "ns/op", "0.26 ns"}, {0.0123, "ns/op", "0.012 ns"}, {999.4, "ns/op", "999 ns"},
+		{999.9, "core-ns/op", "1.00 µs"}, {27_650_000, "max-ns", "27.6 ms"}, {61e9, "max-ns", "61 s"}, {0.9, "B/op", "0 B"},
+		{52_485, "B/op", "51.3 KiB"}, {-300, "heap-bytes", "-300 B"}, {129.57, "allocs/op", "129"}, {2, "factory-calls", "2"},
 	} {
 		if got := report.Format(c.value, c.unit); got != c.want {
 			t.Errorf("%v %s is shown as %q, want %q", c.value, c.unit, got, c.want)

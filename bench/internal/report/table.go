@@ -1,5 +1,5 @@
-// Package report shows what a run has measured: as tables on a terminal, as
-// Markdown for the documentation, and as one page of HTML with charts.
+// Package report shows what a run has measured: as tables on a terminal, as one
+// page of HTML with charts, and as the tables that documents quote.
 package report
 
 import (
@@ -9,14 +9,12 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
-	"github.com/poolswap/poolswap/bench/internal/results"
-	"github.com/poolswap/poolswap/bench/internal/stats"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 // Table is what one suite has measured, ready to be shown.
 type Table struct {
-	Suite *measure.Suite
+	Suite *runner.Suite
 	Cases []TableCase
 }
 
@@ -36,7 +34,7 @@ type Row struct {
 
 // NewTable returns the table of a suite. Cases without a sample are left out,
 // and so are columns of which a case knows nothing.
-func NewTable(s *measure.Suite, run *results.Run) Table {
+func NewTable(s *runner.Suite, run *runner.Run) Table {
 	t := Table{Suite: s}
 	for i := range s.Cases {
 		if tc := newTableCase(s, &s.Cases[i], run); len(tc.Rows) > 0 {
@@ -46,60 +44,43 @@ func NewTable(s *measure.Suite, run *results.Run) Table {
 	return t
 }
 
-func newTableCase(s *measure.Suite, c *measure.Case, run *results.Run) TableCase {
-	columns := columnsOf(s, c, run)
-	if len(columns) == 0 {
-		return TableCase{}
-	}
-	first := columns[0].Unit
-	tc := TableCase{Name: c.Name, Head: []string{"rival", columns[0].Title, "±", "to ours"}}
-	if published(c, first) {
-		tc.Head = append(tc.Head, "published")
-	}
-	for _, column := range columns[1:] {
-		tc.Head = append(tc.Head, column.Title)
-		if published(c, column.Unit) {
-			tc.Head = append(tc.Head, "published "+column.Title)
+func newTableCase(s *runner.Suite, c *runner.Case, run *runner.Run) TableCase {
+	tc := TableCase{Name: c.Name, Head: []string{"rival"}}
+	for i := range c.Rivals {
+		if rival := &c.Rivals[i]; len(run.Find(s.Name, c.Name, rival.Name).Iterations) > 0 {
+			tc.Rows = append(tc.Rows, Row{Rival: rival.Name, Ours: rival.Name == c.Ours})
 		}
 	}
-	ours := run.Find(s.Name, c.Name, c.Ours).Values[first]
-	for i := range c.Rivals {
-		rival := &c.Rivals[i]
-		series := run.Find(s.Name, c.Name, rival.Name)
-		if len(series.Iterations) == 0 {
+	for _, column := range s.Columns {
+		values := func(rival string) []float64 { return run.Values(s.Name, c.Name, rival, column.Unit) }
+		if !slices.ContainsFunc(tc.Rows, func(r Row) bool { return len(values(r.Rival)) > 0 }) {
 			continue
 		}
-		summary := stats.Of(series.Values[first])
-		row := Row{Rival: rival.Name, Ours: rival.Name == c.Ours}
-		row.Cells = append(row.Cells, Format(summary.Median, first), spread(summary), ratio(series.Values[first], ours))
-		if published(c, first) {
-			row.Cells = append(row.Cells, publishedRatio(c, rival, first))
+		first := len(tc.Head) == 1
+		tc.Head = append(tc.Head, column.Title)
+		if first {
+			tc.Head = append(tc.Head, "±", "to ours")
 		}
-		for _, column := range columns[1:] {
-			row.Cells = append(row.Cells, Format(stats.Of(series.Values[column.Unit]).Median, column.Unit))
-			if published(c, column.Unit) {
-				row.Cells = append(row.Cells, publishedValue(rival, column.Unit))
+		base := slices.IndexFunc(c.Rivals, func(r runner.Rival) bool { return r.Published[column.Unit] > 0 })
+		if base >= 0 {
+			tc.Head = append(tc.Head, "published")
+		}
+		for i := range tc.Rows {
+			row := &tc.Rows[i]
+			summary := runner.Summarize(values(row.Rival))
+			row.Cells = append(row.Cells, Format(summary.Median, column.Unit))
+			if first {
+				row.Cells = append(row.Cells, spread(summary), ratio(values(row.Rival), values(c.Ours)))
+			}
+			if base >= 0 {
+				row.Cells = append(row.Cells, published(c.Find(row.Rival), &c.Rivals[base], column.Unit))
 			}
 		}
-		tc.Rows = append(tc.Rows, row)
 	}
 	return tc
 }
 
-// columnsOf returns the columns for which a case has values.
-func columnsOf(s *measure.Suite, c *measure.Case, run *results.Run) []measure.Column {
-	var columns []measure.Column
-	for _, column := range s.Columns {
-		if slices.ContainsFunc(c.Rivals, func(r measure.Rival) bool {
-			return len(run.Find(s.Name, c.Name, r.Name).Values[column.Unit]) > 0
-		}) {
-			columns = append(columns, column)
-		}
-	}
-	return columns
-}
-
-func spread(s stats.Summary) string {
+func spread(s runner.Summary) string {
 	if s.N < 2 {
 		return ""
 	}
@@ -109,44 +90,24 @@ func spread(s stats.Summary) string {
 // ratio is empty where ours is nothing, and ends in ~ where the difference may
 // be chance.
 func ratio(values, ours []float64) string {
-	r := stats.Compare(values, ours)
+	r := runner.Ratio(values, ours)
 	switch {
-	case r.N == 0:
+	case r != r: // NaN
 		return ""
-	case !r.Significant && r.Median != 1:
-		return FormatRatio(r.Median) + " ~"
+	case r != 1 && runner.Chance(values, ours) >= 0.05:
+		return FormatRatio(r) + " ~"
 	}
-	return FormatRatio(r.Median)
+	return FormatRatio(r)
 }
 
-// published reports whether others have published values of a case in a unit.
-func published(c *measure.Case, unit string) bool {
-	return slices.ContainsFunc(c.Rivals, func(r measure.Rival) bool {
-		_, ok := r.Published[unit]
-		return ok
-	})
-}
-
-// publishedRatio is empty where nothing was published.
-func publishedRatio(c *measure.Case, rival *measure.Rival, unit string) string {
-	base := c.Base
-	if base == "" {
-		base = c.Ours
-	}
+// published is the value that others have published, with its ratio to that of
+// base, and empty where nothing was published.
+func published(rival, base *runner.Rival, unit string) string {
 	value, ok := rival.Published[unit]
 	if !ok {
 		return ""
 	}
-	return FormatRatio(value / c.Find(base).Published[unit])
-}
-
-// publishedValue is empty where nothing was published.
-func publishedValue(rival *measure.Rival, unit string) string {
-	value, ok := rival.Published[unit]
-	if !ok {
-		return ""
-	}
-	return Format(value, unit)
+	return Format(value, unit) + " (" + FormatRatio(value/base.Published[unit]) + ")"
 }
 
 // WriteText writes the table for a terminal.
@@ -161,7 +122,7 @@ func (t Table) WriteText(w io.Writer) error {
 		}
 	}
 	if promises := t.Suite.Promises; promises != nil && len(t.Cases) > 0 {
-		_, _ = fmt.Fprintf(aligned, "\npromises\n  rival\t%s\n", strings.Join(measure.PromiseHead(), "\t"))
+		_, _ = fmt.Fprintf(aligned, "\npromises\n  rival\t%s\n", strings.Join(runner.PromiseHead, "\t"))
 		for i := range promises {
 			_, _ = fmt.Fprintf(aligned, "  %s\t%s\n", promises[i].Rival, strings.Join(promises[i].Cells(), "\t"))
 		}
@@ -172,20 +133,13 @@ func (t Table) WriteText(w io.Writer) error {
 // wrap breaks a text into lines that fit a terminal.
 func wrap(text string) string {
 	const width = 100
-	var b strings.Builder
-	column := 0
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i == 0:
-		case column+1+len(word) > width:
-			b.WriteByte('\n')
-			column = 0
-		default:
-			b.WriteByte(' ')
-			column++
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
 		}
-		b.WriteString(word)
-		column += len(word)
+		line = strings.TrimSpace(line + " " + word)
 	}
-	return b.String()
+	return strings.Join(append(lines, line), "\n")
 }

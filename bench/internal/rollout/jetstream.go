@@ -6,130 +6,43 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/fleet"
 	"github.com/poolswap/poolswap/reload"
 )
 
-// name is what is published in each measurement.
+// name is the name that each measurement publishes.
 const name = "table"
 
-// host is a fleetd that runs, with the users and settings of `fleetd serve`.
-type host struct {
-	*process
-	dir      string
-	url      string
-	accounts map[string]string // files with passwords
-	wire     wire
-	mu       sync.Mutex
-	conns    []*nats.Conn
-}
-
-func startFleetd() (*host, error) {
-	program, err := fleetd()
-	if err != nil {
-		return nil, err
-	}
-	h := &host{accounts: map[string]string{}}
-	if h.dir, err = os.MkdirTemp("", "bench-fleetd-"); err != nil {
-		return nil, err
-	}
-	if h.process, err = start(program, "serve", "-addr", "127.0.0.1:0", "-dir", h.dir); err != nil {
-		return nil, err
-	}
-	if h.url, err = h.line("serving at "); err != nil {
-		h.close()
-		return nil, err
-	}
-	for _, user := range []string{"replica", "publisher"} {
-		h.accounts[user] = filepath.Join(h.dir, user+".password")
-	}
-	return h, nil
-}
-
-// connect returns a connection of a user.
-func (h *host) connect(user string) (*nats.Conn, error) {
-	password, err := os.ReadFile(h.accounts[user])
-	if err != nil {
-		return nil, err
-	}
-	conn, err := nats.Connect(h.url, nats.UserInfo(user, strings.TrimSpace(string(password))), nats.SetCustomDialer(&h.wire),
-		nats.MaxReconnects(-1), nats.Timeout(time.Minute))
-	if err != nil {
-		return nil, err
-	}
-	h.mu.Lock()
-	h.conns = append(h.conns, conn)
-	h.mu.Unlock()
-	return conn, nil
-}
-
-// flush waits until the server has everything that was sent to it.
-func (h *host) flush() error {
-	for _, conn := range h.conns {
-		if err := conn.FlushTimeout(time.Minute); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// messages returns how many went to the server or came from it.
-func (h *host) messages() (n float64) {
-	for _, conn := range h.conns {
-		stats := conn.Stats()
-		n += float64(stats.InMsgs + stats.OutMsgs)
-	}
-	return n
-}
-
-func (h *host) close() {
-	for _, conn := range h.conns {
-		conn.Close()
-	}
-	h.stop()
-	_ = os.RemoveAll(h.dir)
-}
-
-// startReplicas starts replicas that follow this server.
-func (h *host) startReplicas(n, size int) (*replicas, error) {
-	return startReplicas(n, size, reload.DefaultEvery, func(i int) (reload.Source, func(reload.Event), error) {
-		conn, err := h.connect("replica")
-		if err != nil {
-			return nil, nil, err
-		}
-		source, err := fleet.NewSource(conn, name, fleet.SourceOptions{ID: fmt.Sprintf("replica-%06d", i), Logger: silent})
-		if err != nil {
-			return nil, nil, err
-		}
-		return source, source.Observe, nil
-	})
-}
-
-// team is a server with a publisher and replicas that have swapped once because a
-// watcher told them, so every watcher is at work.
+// team is a fleetd, with the users and settings of `fleetd serve`, a publisher, and
+// replicas that have swapped once because a watcher told them, so every watcher is
+// at work.
 type team struct {
-	*host
+	*process
+	wire      wire
+	conns     []*nats.Conn
 	publisher *fleet.Publisher
 	replicas  *replicas
-	refused   float64 // publications, see overrun
 }
 
 func newTeam(n, size int) (*team, error) {
-	h, err := startFleetd()
+	server, err := start("github.com/poolswap/poolswap/fleet", "fleetd", func(dir string) []string {
+		return []string{"serve", "-addr", "127.0.0.1:0", "-dir", dir}
+	})
 	if err != nil {
 		return nil, err
 	}
-	t := &team{host: h}
+	t := &team{process: server}
 	if err := t.prepare(n, size); err != nil {
 		t.close()
 		return nil, err
@@ -149,7 +62,14 @@ func (t *team) prepare(n, size int) error {
 	if err != nil {
 		return err
 	}
-	if t.replicas, err = t.startReplicas(n, size); err != nil {
+	t.replicas, err = startReplicas(n, size, reload.DefaultEvery, func(i int) (reload.Source, func(reload.Event), error) {
+		source, err := t.source(fmt.Sprintf("replica-%06d", i))
+		if err != nil {
+			return nil, nil, err
+		}
+		return source, source.Observe, nil
+	})
+	if err != nil {
 		return err
 	}
 	if _, err := t.replicas.await(first.ID, time.Now()); err != nil {
@@ -159,19 +79,40 @@ func (t *team) prepare(n, size int) error {
 	return err
 }
 
+// connect returns a connection of a user.
+func (t *team) connect(user string) (*nats.Conn, error) {
+	password, err := os.ReadFile(filepath.Join(t.dir, user+".password"))
+	if err != nil {
+		return nil, err
+	}
+	conn, err := nats.Connect(t.url, nats.UserInfo(user, strings.TrimSpace(string(password))), nats.SetCustomDialer(&t.wire),
+		nats.MaxReconnects(-1), nats.Timeout(time.Minute))
+	if err == nil {
+		t.conns = append(t.conns, conn)
+	}
+	return conn, err
+}
+
+// source returns the source of a replica, with a connection of its own.
+func (t *team) source(id string) (*fleet.Source, error) {
+	conn, err := t.connect("replica")
+	if err != nil {
+		return nil, err
+	}
+	return fleet.NewSource(conn, name, fleet.SourceOptions{ID: id, Logger: silent})
+}
+
 // publish publishes content, waits until every replica has it and returns the
 // times until Publish had returned and until each replica had swapped. Of a
 // publication that was refused and repeated, they are those of the last call.
 func (t *team) publish(content []byte) (published time.Duration, swapped []time.Duration, err error) {
+	const mostTries = 10
 	var begin time.Time
 	var revision fleet.Revision
 	for tries := 0; tries == 0 || overrun(err) && tries < mostTries; tries++ {
 		begin = time.Now()
 		revision, _, err = t.publisher.Publish(context.Background(), bytes.NewReader(content), "")
 		published = time.Since(begin)
-		if overrun(err) {
-			t.refused++
-		}
 	}
 	if err != nil {
 		return 0, nil, err
@@ -185,8 +126,6 @@ func (t *team) publish(content []byte) (published time.Duration, swapped []time.
 	return published, swapped, t.replicas.check(revision.ID, content)
 }
 
-const mostTries = 10
-
 // overrun reports whether the server has refused content because it came faster
 // than the disk took it: a stream lets 128 MiB wait.
 func overrun(err error) bool {
@@ -195,11 +134,24 @@ func overrun(err error) bool {
 	return errors.As(err, &api) && api.ErrorCode == tooManyRequests
 }
 
+// flush waits until the server has everything that was sent to it.
+func (t *team) flush() error {
+	for _, conn := range t.conns {
+		if err := conn.FlushTimeout(time.Minute); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (t *team) close() {
 	if t.replicas != nil {
 		t.replicas.stop()
 	}
-	t.host.close()
+	for _, conn := range t.conns {
+		conn.Close()
+	}
+	t.process.close()
 }
 
 // randomBytes returns content that does not compress.
@@ -211,7 +163,7 @@ func randomBytes(size, seed int) []byte {
 
 // JetStream measures a publication of size bytes to n replicas by a fleetd. Where
 // keep is false, replicas only read and hash content.
-func JetStream(n, size int, keep bool) (measure.Sample, error) {
+func JetStream(n, size int, keep bool) (runner.Sample, error) {
 	kept := 0
 	if keep {
 		kept = size
@@ -219,19 +171,73 @@ func JetStream(n, size int, keep bool) (measure.Sample, error) {
 	content := randomBytes(size, 0)
 	t, err := newTeam(n, kept)
 	if err != nil {
-		return measure.Sample{}, err
+		return runner.Sample{}, err
 	}
 	defer t.close()
 	time.Sleep(settle)
-	before, failures := t.messages(), t.replicas.failures()
-	use := watch(t.process, &t.wire)
+	before, _ := processorTime(t.command.Process.Pid)
 	published, swapped, err := t.publish(content)
 	if err != nil {
-		return measure.Sample{}, err
+		return runner.Sample{}, err
 	}
-	sample := use.sample(published, swapped)
-	sample.Values["msgs"] = t.messages() - before
-	sample.Values["refused"] = t.refused
-	sample.Values["failures"] = t.replicas.failures() - failures
-	return sample, nil
+	return t.sample(published, swapped, before), nil
+}
+
+// Idle measures what n replicas that have nothing to do cost, by replica and
+// minute. They ask for the plan once in the window, which should be
+// reload.DefaultEvery: it begins half of that after they all asked last.
+func Idle(n int, window time.Duration) (runner.Sample, error) {
+	t, err := newTeam(n, 0)
+	if err != nil {
+		return runner.Sample{}, err
+	}
+	defer t.close()
+	messages := func() (all float64) {
+		for _, conn := range t.conns {
+			stats := conn.Stats()
+			all += float64(stats.InMsgs + stats.OutMsgs)
+		}
+		return all
+	}
+	pid := t.command.Process.Pid
+	time.Sleep(window / 2)
+	before, bytes, sent := messages(), t.wire.bytes.Load(), time.Now()
+	cpu, _ := processorTime(pid)
+	time.Sleep(window)
+	if err := t.flush(); err != nil {
+		return runner.Sample{}, err
+	}
+	per := float64(n) * time.Since(sent).Minutes()
+	values := map[string]float64{"msgs": (messages() - before) / per, "wire-bytes": float64(t.wire.bytes.Load()-bytes) / per}
+	if now, ok := processorTime(pid); ok {
+		values["server-cpu-ns"] = float64(now-cpu) / per
+	}
+	return runner.Sample{Iterations: n, Values: values}, nil
+}
+
+// wire counts the bytes that go through connections in both directions, protocol
+// included.
+type wire struct{ bytes atomic.Int64 }
+
+// Dial implements nats.CustomDialer.
+func (w *wire) Dial(network, address string) (net.Conn, error) {
+	c, err := net.Dial(network, address)
+	return &countedConn{c, w}, err
+}
+
+type countedConn struct {
+	net.Conn
+	wire *wire
+}
+
+func (c *countedConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.wire.bytes.Add(int64(n))
+	return n, err
+}
+
+func (c *countedConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.wire.bytes.Add(int64(n))
+	return n, err
 }

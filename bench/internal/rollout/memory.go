@@ -10,8 +10,7 @@ import (
 	"runtime/debug"
 
 	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/bench/internal/measure"
-	"github.com/poolswap/poolswap/fleet"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/reload"
 )
 
@@ -21,19 +20,15 @@ const looks = 32
 // Memory measures what a replica of an object of size bytes needs beyond its two
 // objects: of live memory, and of the system with the collector's default
 // settings.
-func Memory(size int) (measure.Sample, error) {
+func Memory(size int) (runner.Sample, error) {
 	t, err := newTeam(0, 0)
 	if err != nil {
-		return measure.Sample{}, err
+		return runner.Sample{}, err
 	}
 	defer t.close()
-	conn, err := t.connect("replica")
+	source, err := t.source("replica")
 	if err != nil {
-		return measure.Sample{}, err
-	}
-	source, err := fleet.NewSource(conn, name, fleet.SourceOptions{ID: "replica", Logger: silent})
-	if err != nil {
-		return measure.Sample{}, err
+		return runner.Sample{}, err
 	}
 	objects := poolswap.NewEmptyContainer(poolswap.NewPool(func() *object { return &object{memory: touched(size)} }, nil))
 	looking, base, live := false, 0.0, 0.0
@@ -55,9 +50,9 @@ func Memory(size int) (measure.Sample, error) {
 		return nil
 	}, reload.Options{Logger: silent, Observe: source.Observe})
 
-	sample := measure.Sample{Iterations: 1, Values: map[string]float64{}}
+	sample := runner.Sample{Iterations: 1, Values: map[string]float64{}}
 	for round := range 4 { // two to make both objects, one for the system's view, one for the heap's
-		if err := t.publishRandom(size, round); err != nil {
+		if _, _, err := t.publish(randomBytes(size, round)); err != nil {
 			return sample, err
 		}
 		debug.FreeOSMemory()
@@ -80,11 +75,6 @@ func Memory(size int) (measure.Sample, error) {
 		return sample, errors.New("the replica does not have the content")
 	}
 	return sample, nil
-}
-
-func (t *team) publishRandom(size, seed int) error {
-	_, _, err := t.publish(randomBytes(size, seed))
-	return err
 }
 
 // liveHeap returns the bytes that are in use.

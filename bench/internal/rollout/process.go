@@ -1,3 +1,7 @@
+// Package rollout measures a publication to many replicas: how long it takes,
+// and what it costs the server, the network and a replica. Servers are processes
+// of their own, so that the system tells what each of them uses; the replicas
+// share the measuring process.
 package rollout
 
 import (
@@ -9,55 +13,31 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
+	"time"
+
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
-// process is a server that runs.
+// process is a server that runs, with a folder for its files.
 type process struct {
 	command *exec.Cmd
 	stdin   io.Closer
-	lines   *bufio.Scanner // of its standard output
+	dir     string
+	url     string
 }
 
-// The servers are built once in a process that measures.
-var (
-	fleetd     = sync.OnceValues(func() (string, error) { return build("github.com/poolswap/poolswap/fleet", "fleetd") })
-	fileserver = sync.OnceValues(func() (string, error) {
-		return build("github.com/poolswap/poolswap/bench", "internal/rollout/fileserver")
-	})
-)
-
-// build builds the command in a folder of a module, with the go.mod that holds
-// there, and returns the path of the program.
-func build(module, folder string) (string, error) {
-	root, err := output("go", "list", "-m", "-f", "{{.Dir}}", module)
+// start builds the command in a folder of a module and starts it. It ends when
+// close is called or this process ends.
+func start(module, folder string, arguments func(dir string) []string) (*process, error) {
+	program, err := build(module, folder)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	dir, err := os.MkdirTemp("", "bench-server-")
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	program := filepath.Join(dir, "server")
-	_, err = output("go", "build", "-C", filepath.Join(root, folder), "-o", program, ".")
-	return program, err
-}
-
-func output(name string, arguments ...string) (string, error) {
-	text, err := exec.Command(name, arguments...).Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		err = fmt.Errorf("%w: %s", err, exit.Stderr)
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s %s: %w", name, strings.Join(arguments, " "), err)
-	}
-	return strings.TrimSpace(string(text)), nil
-}
-
-// start starts a program. It ends when stop is called or this process ends.
-func start(program string, arguments ...string) (*process, error) {
-	command := exec.Command(program, arguments...)
+	command := exec.Command(program, arguments(dir)...)
 	command.Stderr, command.SysProcAttr = os.Stderr, withParent
 	stdin, err := command.StdinPipe()
 	if err != nil {
@@ -67,23 +47,61 @@ func start(program string, arguments ...string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &process{command, stdin, bufio.NewScanner(stdout)}, command.Start()
-}
-
-// line returns what follows a prefix in the next line that the process writes.
-func (p *process) line(prefix string) (string, error) {
-	if !p.lines.Scan() {
-		return "", fmt.Errorf("%s ended before it served", p.command.Path)
+	if err := command.Start(); err != nil {
+		return nil, err
 	}
-	rest, ok := strings.CutPrefix(p.lines.Text(), prefix)
+	p := &process{command: command, stdin: stdin, dir: dir}
+	lines := bufio.NewScanner(stdout)
+	lines.Scan()
+	url, ok := strings.CutPrefix(lines.Text(), "serving at ")
 	if !ok {
-		return "", fmt.Errorf("%s says %q, not %q", p.command.Path, p.lines.Text(), prefix)
+		p.close()
+		return nil, fmt.Errorf("%s does not serve: it says %q", folder, lines.Text())
 	}
-	return rest, nil
+	p.url = url
+	return p, nil
 }
 
-func (p *process) stop() {
+// build builds a command with the go.mod that holds in its folder, once for all
+// processes that share a folder for temporary files.
+func build(module, folder string) (program string, err error) {
+	program = filepath.Join(os.TempDir(), "bench-"+filepath.Base(folder))
+	if _, err := os.Stat(program); err == nil {
+		return program, nil
+	}
+	root, err := output("go", "list", "-m", "-f", "{{.Dir}}", module)
+	if err == nil {
+		_, err = output("go", "build", "-C", filepath.Join(root, folder), "-o", program, ".")
+	}
+	return program, err
+}
+
+func output(name string, arguments ...string) (string, error) {
+	text, err := exec.Command(name, arguments...).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		err = fmt.Errorf("%s %s: %w: %s", name, strings.Join(arguments, " "), err, exit.Stderr)
+	}
+	return strings.TrimSpace(string(text)), err
+}
+
+func (p *process) close() {
 	_ = p.stdin.Close()
 	_ = p.command.Process.Kill() // its files are deleted next
 	_ = p.command.Wait()
+	_ = os.RemoveAll(p.dir)
+}
+
+// sample returns the sample of a publication, whose server had had that CPU time
+// before.
+func (p *process) sample(published time.Duration, swapped []time.Duration, before time.Duration) runner.Sample {
+	values := map[string]float64{"publish-ns": float64(published), "last-ns": float64(swapped[len(swapped)-1])}
+	pid := p.command.Process.Pid
+	if now, ok := processorTime(pid); ok {
+		values["server-cpu-ns"] = float64(now - before)
+	}
+	if peak, ok := peakMemory(pid); ok {
+		values["server-rss-bytes"] = peak
+	}
+	return runner.Sample{Iterations: len(swapped), Values: values}
 }

@@ -146,14 +146,6 @@ func (r *replicas) check(revision string, content []byte) error {
 	return nil
 }
 
-// failures returns how many attempts have failed.
-func (r *replicas) failures() (n float64) {
-	for _, one := range r.all {
-		n += float64(one.reloader.Status().TotalFailures)
-	}
-	return n
-}
-
 // stop ends the replicas.
 func (r *replicas) stop() {
 	r.cancel()

@@ -2,14 +2,18 @@ package rollout
 
 import (
 	"bytes"
-	"context"
+	"errors"
+	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/fleet"
-	"github.com/poolswap/poolswap/reload"
 )
 
 // TestMain removes the servers that tests have built.
@@ -26,25 +30,29 @@ func TestMain(m *testing.M) {
 
 const rolloutSize = 300 << 10 // three chunks, the last one not full
 
-func rolloutTeam(t *testing.T, n int) *team {
-	t.Helper()
+func TestEachReplicaHasThePublishedContent(t *testing.T) {
+	const n = 3
 	m, err := newTeam(n, rolloutSize)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { m.close() })
-	return m
-}
-
-func TestEachReplicaHasWhatWasPublished(t *testing.T) {
-	m := rolloutTeam(t, 3)
-	content := randomBytes(rolloutSize, 7)
+	closed := false
+	defer func() {
+		if !closed {
+			m.close()
+		}
+	}()
+	content, before := randomBytes(rolloutSize, 7), m.wire.bytes.Load()
 	published, swapped, err := m.publish(content)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if published <= 0 || len(swapped) != 3 || swapped[0] > swapped[2] {
+	if published <= 0 || len(swapped) != n || swapped[0] > swapped[n-1] {
 		t.Errorf("Publish took %v, the swaps %v", published, swapped)
+	}
+	// The publisher sends the content once, and n replicas get it.
+	if got, least := float64(m.wire.bytes.Load()-before), float64((n+1)*rolloutSize); got < least || got > 1.2*least {
+		t.Errorf("%v bytes on the wire, want %v and a little", got, least)
 	}
 	conn, err := m.connect("publisher")
 	if err != nil {
@@ -55,11 +63,8 @@ func TestEachReplicaHasWhatWasPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	status, err := controller.Status(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(status.Replicas) != 3 {
-		t.Fatalf("%d replicas report, want 3", len(status.Replicas))
+	if err != nil || len(status.Replicas) != n {
+		t.Fatalf("%d replicas report, want %d: %v", len(status.Replicas), n, err)
 	}
 	for i, one := range m.replicas.all {
 		o := one.objects.Acquire()
@@ -71,81 +76,18 @@ func TestEachReplicaHasWhatWasPublished(t *testing.T) {
 			t.Errorf("replica %d reports revision %q, %s; the plan wants %q", i, got.Revision, got.State(status.Plan), status.Plan.Stable)
 		}
 	}
-}
 
-func TestAReplicaThatHasSomethingElseIsFound(t *testing.T) {
-	m := rolloutTeam(t, 2)
-	revision, _, err := m.publisher.Publish(t.Context(), bytes.NewReader(randomBytes(rolloutSize, 1)), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := m.replicas.await(revision.ID, time.Now()); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.replicas.check(revision.ID, randomBytes(rolloutSize, 1)); err != nil {
-		t.Errorf("what is right is refused: %v", err)
-	}
-	if err := m.replicas.check(revision.ID, randomBytes(rolloutSize, 2)); err == nil || !strings.Contains(err.Error(), "does not have the content") {
+	revision := status.Plan.Stable
+	if err := m.replicas.check(revision, randomBytes(rolloutSize, 2)); err == nil || !strings.Contains(err.Error(), "does not have the content") {
 		t.Errorf("other content: %v", err)
 	}
-	if err := m.replicas.check("other", randomBytes(rolloutSize, 1)); err == nil || !strings.Contains(err.Error(), `not "other"`) {
+	if err := m.replicas.check("other", content); err == nil || !strings.Contains(err.Error(), `not "other"`) {
 		t.Errorf("another revision: %v", err)
 	}
-}
 
-// Each figure is at least what the content alone makes it.
-func TestFiguresAddUp(t *testing.T) {
-	const n = 3
-	for _, keep := range []bool{true, false} {
-		sample, err := JetStream(n, rolloutSize, keep)
-		if err != nil {
-			t.Fatal(err)
-		}
-		v := sample.Values
-		// The publisher sends the content once, and n replicas get it.
-		if least := float64((n + 1) * rolloutSize); v["wire-bytes"] < least || v["wire-bytes"] > 1.2*least {
-			t.Errorf("%v bytes on the wire, want %v and a little", v["wire-bytes"], least)
-		}
-		if v["first-ns"] > v["median-ns"] || v["median-ns"] > v["last-ns"] || v["publish-ns"] <= 0 {
-			t.Errorf("the times are not in order: %v", v)
-		}
-		if v["failures"] != 0 {
-			t.Errorf("%v attempts have failed", v["failures"])
-		}
-		if sample.Iterations != n {
-			t.Errorf("%d swaps, want %d", sample.Iterations, n)
-		}
-	}
-	// A chunk of 128 KiB is a message to the server and one to each replica.
-	const more = 40
-	few, err := JetStream(n, 1, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	many, err := JetStream(n, more*128<<10, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := many.Values["msgs"] - few.Values["msgs"]; got < more*(n+1) || got > more*(n+1)*2 {
-		t.Errorf("%d chunks are %v messages, want %d, with acknowledgements and requests up to twice as many", more, got, more*(n+1))
-	}
-	sample, err := HTTP(n, rolloutSize, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if least := float64(n * rolloutSize); sample.Values["wire-bytes"] < least || sample.Values["wire-bytes"] > 1.2*least {
-		t.Errorf("HTTP: %v bytes on the wire, want %v and a little", sample.Values["wire-bytes"], least)
-	}
-	if got := sample.Values["msgs"]; got != 2*n {
-		t.Errorf("HTTP: %v messages, want a request and an answer for each of %d replicas", got, n)
-	}
-}
-
-func TestReplicasEndWithTheirTeam(t *testing.T) {
-	m := rolloutTeam(t, 1)
-	pid := m.command.Process.Pid
+	closed = true
 	m.close()
-	if _, ok := processorTime(pid); ok {
+	if _, ok := processorTime(m.command.Process.Pid); ok {
 		t.Error("the server runs on")
 	}
 	if _, err := os.Stat(m.dir); !os.IsNotExist(err) {
@@ -153,24 +95,52 @@ func TestReplicasEndWithTheirTeam(t *testing.T) {
 	}
 }
 
-func TestAFailedAttemptIsCounted(t *testing.T) {
-	r, err := startReplicas(1, 0, time.Hour, func(int) (reload.Source, func(reload.Event), error) {
-		return brokenSource{}, nil, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.stop()
-	if err := r.all[0].reloader.Reload(t.Context()); err == nil {
-		t.Fatal("an attempt without content succeeds")
-	}
-	if n := r.failures(); n < 1 {
-		t.Errorf("%v failures are counted", n)
+func TestEachMeasurementHasItsFigures(t *testing.T) {
+	const n = 3
+	publication := []string{"publish-ns", "last-ns", "server-cpu-ns", "server-rss-bytes"}
+	for _, c := range []struct {
+		name    string
+		measure func() (runner.Sample, error)
+		units   []string
+	}{
+		{"kept", func() (runner.Sample, error) { return JetStream(n, rolloutSize, true) }, publication},
+		{"hashed", func() (runner.Sample, error) { return JetStream(n, rolloutSize, false) }, publication},
+		{"hint", func() (runner.Sample, error) { return HTTP(n, rolloutSize, 0) }, publication},
+		{"poll", func() (runner.Sample, error) { return HTTP(n, rolloutSize, 20*time.Millisecond) }, publication},
+		{"idle", func() (runner.Sample, error) { return Idle(n, 50*time.Millisecond) }, []string{"server-cpu-ns"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			sample, err := c.measure()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sample.Iterations != n {
+				t.Errorf("%d replicas, want %d", sample.Iterations, n)
+			}
+			for _, unit := range c.units {
+				if runtime.GOOS != "linux" && strings.HasPrefix(unit, "server-") {
+					continue
+				}
+				if sample.Values[unit] <= 0 {
+					t.Errorf("%v %s", sample.Values[unit], unit)
+				}
+			}
+		})
 	}
 }
 
-type brokenSource struct{}
-
-func (brokenSource) Fetch(context.Context, string) (*reload.Content, error) {
-	return nil, os.ErrNotExist
+func TestOnlyContentThatCameTooFastIsPublishedAgain(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{errors.New("too many requests"), false},
+		{fmt.Errorf("fleet: %w", &jetstream.APIError{Code: 429, ErrorCode: 10167}), true},
+		{fmt.Errorf("fleet: %w", &jetstream.APIError{Code: 400, ErrorCode: 10071}), false},
+	} {
+		if got := overrun(c.err); got != c.want {
+			t.Errorf("%v: %t", c.err, got)
+		}
+	}
 }

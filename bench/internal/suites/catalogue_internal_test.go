@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -30,21 +31,21 @@ func TestAReaderSeesAWriterInItsObject(t *testing.T) {
 }
 
 func TestParseStatm(t *testing.T) {
-	for line, want := range map[string]float64{"61 52 3 4 0 6 0\n": 52, "1234567 890123 1 1 1 1 1\n": 890123} {
-		if pages, ok := parseStatm([]byte(line)); !ok || pages != want {
-			t.Errorf("%q: %v %v, want %v", line, pages, ok, want)
+	for line, want := range map[string]int{"61 52 3 4 0 6 0\n": 52, "1234567 890123 1 1 1 1 1\n": 890123} {
+		if bytes, ok := parseStatm(line); !ok || bytes != float64(want*os.Getpagesize()) {
+			t.Errorf("%q: %v %v, want %v pages", line, bytes, ok, want)
 		}
 	}
-	for _, line := range []string{"", "12", "12 ", "12 34", "a b c", "12 x 3"} {
-		if pages, ok := parseStatm([]byte(line)); ok {
-			t.Errorf("%q is taken for %v pages", line, pages)
+	for _, line := range []string{"", "12", "12 ", "a b c", "12 x 3"} {
+		if bytes, ok := parseStatm(line); ok {
+			t.Errorf("%q is taken for %v bytes", line, bytes)
 		}
 	}
 }
 
 // stalling is a rival that stops its readers for a while, once.
 type stalling struct {
-	*rivals.AtomicPtr[catalogue]
+	rivals.Shared[catalogue]
 	reads int
 }
 
@@ -54,15 +55,15 @@ func (s *stalling) Acquire() *rivals.Object[catalogue] {
 	if s.reads++; s.reads == 100 {
 		time.Sleep(stall)
 	}
-	return s.AtomicPtr.Acquire()
+	return s.Shared.Acquire()
 }
 
 // One read that takes 50 ms delays the 500 that are due meanwhile: all of them are
 // late, and not that one alone.
 func TestReadsThatWaitForAnotherCount(t *testing.T) {
 	f := catalogueFunctions(100)
-	s := &stalling{AtomicPtr: rivals.NewAtomicPtr(f)}
-	update(s, f)
+	s := &stalling{Shared: rivals.New("AtomicPtr", f, 0)}
+	f.Replace(s)
 	r := steadyReader{shared: s, keys: newEntries(100).keys, histogram: newHistogram()}
 	if reads := r.serve(100*time.Millisecond, 0); reads != 1000 || r.failed != nil {
 		t.Fatalf("%d reads of 1000: %v", reads, r.failed)

@@ -1,48 +1,40 @@
 package suites
 
 import (
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/rivals"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 const footprintUpdates = 3000
 
 // footprint is how much memory stays in use.
-func footprint() measure.Suite {
-	s := measure.Suite{
+func footprint() runner.Suite {
+	s := runner.Suite{
 		Name:  "footprint",
 		Title: "Memory after 3,000 updates",
 		About: "One writer replaces an object of 256 KiB 3,000 times while as many readers as processors (GOMAXPROCS) read it. Counted are the objects " +
 			"that exist afterwards, and the heap in use, garbage not yet collected included. With reader=holds one of the readers lets go of its object once in 1,000 updates only.",
-		Columns: []measure.Column{{Unit: "live-objects", Title: "live objects"}, {Unit: "heap-bytes", Title: "heap in use"}},
+		Columns: runner.Columns("live-objects", "live objects", "heap-bytes", "heap in use"),
 	}
-	s.Charts = []measure.Chart{{Title: "Live objects after 3,000 updates"}, {Title: "Heap in use after 3,000 updates"}}
-	add := func(name, label string, procs int, holds bool) {
-		c := measure.Case{Name: name, Ours: "PoolSwap", Untimed: true, Setup: 150 * time.Millisecond}
-		for _, rival := range []string{"PoolSwap", "RWMutexRef", "AtomicPtr"} {
-			c.Rivals = append(c.Rivals, measure.Rival{Name: rival, Sample: func(config measure.Config) (measure.Sample, error) {
-				return sampleFootprint(config, rival, procs, holds), nil
-			}})
-		}
-		s.Cases = append(s.Cases, c)
-		for i, column := range s.Columns {
-			s.Charts[i].Points = append(s.Charts[i].Points, measure.Point{Label: label, Case: name, Unit: column.Unit})
-		}
+	for _, c := range []struct {
+		name  string
+		procs int
+		holds bool
+	}{{"procs=1", 1, false}, {"procs=2", 2, false}, {"procs=8", 8, false}, {"procs=16", 16, false}, {"procs=2/reader=holds", 2, true}} {
+		s.Cases = append(s.Cases, runner.Case{Name: c.name, Ours: "PoolSwap", Setup: 150 * time.Millisecond, Rivals: each(recyclers, func(config runner.Config, rival string) (runner.Sample, error) {
+			return sampleFootprint(config, rival, c.procs, c.holds), nil
+		})})
 	}
-	for _, procs := range []int{1, 2, 8, 16} {
-		add(fmt.Sprintf("procs=%d", procs), fmt.Sprintf("GOMAXPROCS %d", procs), procs, false)
-	}
-	add("procs=2/reader=holds", "GOMAXPROCS 2, a reader holds", 2, true)
+	s.Charts = []runner.Chart{bars(&s, "Live objects after 3,000 updates", "live-objects", "procs", ""), bars(&s, "Heap in use after 3,000 updates", "heap-bytes", "procs", "")}
 	return s
 }
 
-func sampleFootprint(config measure.Config, rival string, procs int, holds bool) measure.Sample {
+func sampleFootprint(config runner.Config, rival string, procs int, holds bool) runner.Sample {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
 	content := make([]byte, config.Size(256<<10))
 	var live atomic.Int64
@@ -59,8 +51,8 @@ func sampleFootprint(config measure.Config, rival string, procs int, holds bool)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 
-	s := newShared(rival, f)
-	update(s, f)
+	s := rivals.New(rival, f, 0)
+	f.Replace(s)
 	var updates atomic.Int64
 	var stop atomic.Bool
 	var readers sync.WaitGroup
@@ -80,7 +72,7 @@ func sampleFootprint(config measure.Config, rival string, procs int, holds bool)
 		})
 	}
 	for range config.Size(footprintUpdates) {
-		update(s, f)
+		f.Replace(s)
 		updates.Add(1)
 		runtime.Gosched() // the writer changes processors, as it does in a service
 	}
@@ -88,7 +80,7 @@ func sampleFootprint(config measure.Config, rival string, procs int, holds bool)
 	readers.Wait()
 	runtime.ReadMemStats(&after)
 	runtime.KeepAlive(s)
-	return measure.Sample{Iterations: config.Size(footprintUpdates), Values: map[string]float64{
+	return runner.Sample{Iterations: config.Size(footprintUpdates), Values: map[string]float64{
 		"live-objects": float64(live.Load()),
 		"heap-bytes":   float64(after.HeapAlloc) - float64(before.HeapAlloc),
 	}}

@@ -8,14 +8,36 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/poolswap/poolswap"
-	"github.com/poolswap/poolswap/bench/internal/measure"
 	"github.com/poolswap/poolswap/bench/internal/rivals"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
+// publishedSwap is the table of the published library, in µs and bytes for each
+// operation, by share of writes and memory limit, for the first four rivals.
+// Measured on an Apple M1 Pro with 10 cores, Go 1.25.1.
+var publishedSwap = map[int]map[int][4][2]float64{
+	1: {
+		512: {{5.2, 276}, {9.2, 52_495}, {8.7, 52_489}, {18.0, 81}},
+		256: {{5.2, 305}, {8.4, 52_490}, {8.3, 52_488}, {17.8, 77}},
+		50:  {{6.6, 563}, {27.9, 52_515}, {25.6, 52_519}, {17.8, 79}},
+	},
+	10: {
+		512: {{51.3, 2_880}, {105.9, 547_803}, {92.9, 541_441}, {198.9, 958}},
+		256: {{49.6, 2_569}, {88.2, 543_597}, {88.5, 542_299}, {200.8, 943}},
+		50:  {{67.4, 3_628}, {349.7, 586_419}, {295.5, 583_806}, {200.5, 963}},
+	},
+	50: {
+		512: {{277, 13.4 * 1024}, {570, 2.9 * mib}, {550, 2.9 * mib}, {1211, 6.2 * 1024}},
+		256: {{315, 16.4 * 1024}, {496, 2.9 * mib}, {507, 2.9 * mib}, {1289, 6.0 * 1024}},
+		50:  {{336, 16.3 * 1024}, {2997, 5.1 * mib}, {2789, 5.1 * mib}, {1092, 5.3 * 1024}},
+	},
+}
+
+var swapRivals = []string{"PoolSwap", "AtomicPtr", "MutexAlloc", "MutexInPlace", "RWMutexRef", "Unsynchronized", "Unsynchronized+1"}
+
 // hotswap is the published table: reads and writes of one big map, mixed.
-func hotswap() measure.Suite {
-	s := measure.Suite{
+func hotswap() runner.Suite {
+	s := runner.Suite{
 		Name:  "hotswap",
 		Title: "Hot swap of a map of 100,000 entries, reads and writes mixed",
 		About: "As many goroutines as cores read one key or, in the share of operations given, replace the whole map. " +
@@ -24,158 +46,132 @@ func hotswap() measure.Suite {
 			"Go's maps split a part of themselves in 1 of some 400 fills, in every rival; that is 80 KiB, and shows in some cells of B/op.",
 		Time:     80 * time.Millisecond,
 		FullTime: 300 * time.Millisecond,
-		Columns: []measure.Column{
-			{Unit: "ns/op", Title: "time/op"},
-			{Unit: "cpu-ns/op", Title: "CPU time/op"},
-			{Unit: "B/op", Title: "B/op"},
-			{Unit: "allocs/op", Title: "allocs/op"},
-			{Unit: "maps/op", Title: "maps made/op"},
-			{Unit: "gcs/s", Title: "collections/s"},
-		},
+		Columns: runner.Columns("ns/op", "time/op", "cpu-ns/op", "CPU time/op", "B/op", "B/op", "allocs/op", "allocs/op",
+			"maps/op", "maps made/op", "gcs/s", "collections/s"),
 	}
 	for _, percent := range []int{1, 10, 50} {
-		chart := measure.Chart{Title: fmt.Sprintf("Time per operation, %d %% writes, by memory limit", percent)}
 		for _, limit := range []int{512, 256, 50} {
-			c := measure.Case{
+			c := runner.Case{
 				Name:        fmt.Sprintf("writes=%d%%/limit=%dMiB", percent, limit),
 				Ours:        "PoolSwap",
 				MemoryLimit: fmt.Sprintf("%dMiB", limit),
 				Setup:       30 * time.Millisecond,
+				Rivals: each(swapRivals, func(config runner.Config, rival string) (runner.Sample, error) {
+					return sampleHotswap(config, rival, percent), nil
+				}),
 			}
-			for i, name := range hotswapRivals {
-				c.Rivals = append(c.Rivals, measure.Rival{
-					Name:      name,
-					Published: publishedHotswap(percent, limit, i),
-					Sample:    func(config measure.Config) (measure.Sample, error) { return sampleHotswap(config, name, percent), nil },
-				})
+			for i, cell := range publishedSwap[percent][limit] {
+				c.Rivals[i].Published = map[string]float64{"ns/op": 1000 * cell[0], "B/op": cell[1]}
 			}
 			s.Cases = append(s.Cases, c)
-			chart.Points = append(chart.Points, measure.Point{Label: fmt.Sprintf("%d MiB", limit), Case: c.Name, Unit: "ns/op"})
 		}
-		s.Charts = append(s.Charts, chart)
+		s.Charts = append(s.Charts, bars(&s, fmt.Sprintf("Time per operation, %d %% writes, by memory limit", percent), "ns/op", "limit", fmt.Sprintf("writes=%d%%", percent)))
 	}
 	return s
 }
 
-var hotswapRivals = [...]string{"PoolSwap", "AtomicPtr", "MutexAlloc", "MutexInPlace", "RWMutexRef", "Unsynchronized", "Unsynchronized+1"}
+// spares is how the default number of spares compares with one that is set,
+// where several writers replace the object at a time.
+func spares() runner.Suite {
+	s := runner.Suite{
+		Name:  "spares",
+		Title: "Many writers: a spare for each, or the default",
+		About: "The hot swap with 50 % writes under a limit of 50 MiB, by as many goroutines as the case has writers (GOMAXPROCS too). WriterSpares is " +
+			"PoolSwap with Options.Spares set to the number of writers. DefaultSpares leaves it alone: as many as were being filled at a time lately. " +
+			"Further free maps go to a sync.Pool, which collections empty.",
+		Time:     300 * time.Millisecond,
+		FullTime: time.Second,
+		Columns:  runner.Columns("ns/op", "time/op", "cpu-ns/op", "CPU time/op", "maps/op", "maps made/op", "B/op", "B/op", "gcs/s", "collections/s"),
+	}
+	for _, writers := range []int{2, 4, 10} {
+		s.Cases = append(s.Cases, runner.Case{
+			Name: fmt.Sprintf("writers=%d", writers), Ours: "WriterSpares", MemoryLimit: "50MiB",
+			Setup: time.Duration(40+10*writers) * time.Millisecond,
+			Rivals: each([]string{"WriterSpares", "DefaultSpares", "RWMutexRef", "AtomicPtr"}, func(config runner.Config, rival string) (runner.Sample, error) {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(writers))
+				return sampleHotswap(config, rival, 50), nil
+			}),
+		})
+	}
+	s.Charts = []runner.Chart{bars(&s, "Time per operation, by number of writers", "ns/op", "writers", "")}
+	return s
+}
 
-func sampleHotswap(config measure.Config, rival string, percent int) measure.Sample {
+func sampleHotswap(config runner.Config, rival string, percent int) runner.Sample {
 	data := newEntries(config.Size(tableEntries))
 	f := data.functions()
 	var made atomic.Int64
 	f.Made = func(*rivals.Object[table]) { made.Add(1) }
 	goroutines := runtime.GOMAXPROCS(0)
-	workers := newMixers(rival, f, goroutines)
-	for g := range workers {
-		workers[g].mix = mix{data: data, fill: f.Fill, block: 100 / percent}
+	shared := newSwapRivals(rival, f, goroutines)
+	work := func(g int, w *runner.Stopwatch) int {
+		return mix(shared[g], data.keys, f, 100/percent, w, rand.New(rand.NewPCG(uint64(g), 1)))
 	}
-	work := func(g int, w *measure.Stopwatch) int { return workers[g].run(w, rand.New(rand.NewPCG(uint64(g), 1))) }
 	runtime.GC() // what other rivals left is none of this one's cost
-	measure.Parallel(goroutines, config.Time/4, work)
-	warm := made.Load()
-	collections, started := collectionsSoFar(), time.Now()
-	sample := measure.Parallel(goroutines, config.Time, work)
-	sample.Values["gcs/s"] = float64(collectionsSoFar()-collections) / time.Since(started).Seconds()
+	runner.Parallel(goroutines, config.Time/4, work)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	warm, started := made.Load(), time.Now()
+	sample := runner.Parallel(goroutines, config.Time, work)
+	runtime.ReadMemStats(&after)
+	sample.Values["gcs/s"] = float64(after.NumGC-before.NumGC) / time.Since(started).Seconds()
 	sample.Values["maps/op"] = float64(made.Load()-warm) / float64(sample.Iterations)
 	return sample
 }
 
-// collectionsSoFar returns how many garbage collections have ended.
-func collectionsSoFar() uint32 {
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return m.NumGC
-}
-
-// mixer is one goroutine's view of a shared table.
-type mixer struct {
-	shared rivals.Shared[table]
-	mix
-}
-
-// newMixers sets up a rival, with its working set in being.
-func newMixers(rival string, f *rivals.Functions[table], goroutines int) []mixer {
-	mixers := make([]mixer, goroutines)
-	if more, ok := strings.CutPrefix(rival, "Unsynchronized"); ok {
-		for g := range mixers {
-			copies := 1
-			if g == 0 && more == "+1" {
-				copies = 2
-			}
-			mixers[g].shared = rivals.NewUnsynchronized(f, copies)
+// newSwapRivals sets up a rival for each goroutine, one and the same but for
+// Unsynchronized, with its working set in being.
+func newSwapRivals(rival string, f *rivals.Functions[table], goroutines int) []rivals.Shared[table] {
+	all := make([]rivals.Shared[table], goroutines)
+	if strings.HasPrefix(rival, "Unsynchronized") {
+		for g := range all {
+			all[g] = rivals.New("Unsynchronized", f, 0)
 		}
-		return mixers
+		all[0] = rivals.New(rival, f, 0)
+		return all
 	}
-	shared := newSharedTable(rival, f, goroutines)
+	name, spares := rival, goroutines+1
+	switch rival {
+	case "WriterSpares":
+		name, spares = "PoolSwap", goroutines
+	case "DefaultSpares":
+		name, spares = "PoolSwap", 0
+	}
+	shared := rivals.New(name, f, spares)
 	// One object is current, and each goroutine has one in its hands: it fills
 	// it, reads it, or resets it. One more is with the sweeper.
 	rivals.Warm(shared, f, goroutines+2)
 	if rival == "DefaultSpares" {
-		forgetPeak(shared)
+		// The pool forgets how many objects it took to warm it, in more Gets than a peak
+		// is remembered for: its spares follow the work that is measured.
+		for range 300 {
+			shared.Update(shared.GetNew())
+		}
 		rivals.Warm(shared, f, goroutines) // as many as the work fills at a time
 	}
-	for g := range mixers {
-		mixers[g].shared = shared
+	for g := range all {
+		all[g] = shared
 	}
-	return mixers
+	return all
 }
 
-// forgetPeak makes a pool forget how many objects it took to warm it, so that its
-// default number of spares follows the work that is measured: it fills one object
-// at a time, in more Gets than a peak is remembered for.
-func forgetPeak(shared rivals.Shared[table]) {
-	for range 300 {
-		shared.Update(shared.GetNew())
-	}
-}
-
-// newSharedTable sets up a rival for that many writers at a time.
-func newSharedTable(rival string, f *rivals.Functions[table], writers int) rivals.Shared[table] {
-	switch rival {
-	case "PoolSwap":
-		return rivals.NewPoolSwap(f, poolswap.Options[rivals.Object[table]]{Spares: writers + 1})
-	case "WriterSpares":
-		return rivals.NewPoolSwap(f, poolswap.Options[rivals.Object[table]]{Spares: writers})
-	case "DefaultSpares":
-		return rivals.NewPoolSwap(f, poolswap.Options[rivals.Object[table]]{})
-	case "AtomicPtr":
-		return rivals.NewAtomicPtr(f)
-	case "MutexAlloc":
-		return rivals.NewMutexAlloc(f)
-	case "MutexInPlace":
-		return rivals.NewMutexInPlace(f)
-	case "RWMutexRef":
-		return rivals.NewRWMutexRef(f)
-	}
-	panic("bench: no rival " + rival)
-}
-
-// mix is a sequence of blocks of operations: in each block one, at a random
-// place, is a write and the others are reads. The share of writes is exact,
-// and yet writers do not march in step.
-type mix struct {
-	data  *entries
-	fill  func(*table)
-	block int
-}
-
-func (m *mixer) run(w *measure.Stopwatch, random *rand.Rand) (operations int) {
-	keys := m.data.keys
+// mix does blocks of operations: in each block one, at a random place, is a write
+// and the others are reads. The share of writes is exact, and yet writers do not
+// march in step.
+func mix(s rivals.Shared[table], keys []string, f *rivals.Functions[table], block int, w *runner.Stopwatch, random *rand.Rand) (operations int) {
 	found := 0
 	for w.Running() {
-		write := random.IntN(m.block)
-		for i := range m.block {
+		write := random.IntN(block)
+		for i := range block {
 			if i == write {
-				obj := m.shared.GetNew()
-				m.fill(&obj.Value)
-				m.shared.Update(obj)
+				f.Replace(s)
 				continue
 			}
-			obj := m.shared.Acquire()
+			obj := s.Acquire()
 			found += len(obj.Value[keys[random.IntN(len(keys))]])
-			m.shared.Release(obj)
+			s.Release(obj)
 		}
-		operations += m.block
+		operations += block
 	}
 	sink.Add(int64(found))
 	return operations

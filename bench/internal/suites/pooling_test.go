@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
-// TestWhatPoolsSave: the allocations for which pools are known, whatever the
+// TestPoolsSaveAllocations: the allocations for which pools are known, whatever the
 // time they take.
-func TestWhatPoolsSave(t *testing.T) {
+func TestPoolsSaveAllocations(t *testing.T) {
 	const most = 10 // a handful: collections take something from a sync.Pool now and then
 	for _, c := range []struct {
 		work, rival, unit string
@@ -34,21 +34,21 @@ func TestWhatPoolsSave(t *testing.T) {
 		{"small", "typedpool", "allocs/op", 0, most},
 		{"small", "poolswap", "allocs/op", 0, most},
 	} {
-		got := math.Floor(sample(t, "pooling", "work="+c.work, c.rival, measure.Config{Time: 10 * time.Millisecond}).Values[c.unit])
+		got := math.Floor(sample(t, "pooling", "work="+c.work, c.rival, runner.Config{Time: 10 * time.Millisecond}).Values[c.unit])
 		if got < c.least || got > c.most {
 			t.Errorf("%s, %s: %v %s, want %v to %v", c.work, c.rival, got, c.unit, c.least, c.most)
 		}
 	}
 }
 
-// TestWhatCollectionsTake: with a collection after each object a sync.Pool of
+// TestCollectionsEmptySyncPools: with a collection after each object a sync.Pool of
 // whatever age is worse than none, and the pool that keeps its objects is not. On
 // several processors the workers of a collection wait for each other, for which
 // the runtime allocates too.
-func TestWhatCollectionsTake(t *testing.T) {
+func TestCollectionsEmptySyncPools(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	allocations := func(rival string) float64 {
-		return sample(t, "pooling", "work=small-gc", rival, measure.Config{Time: time.Millisecond, Shrink: 10}).Values["allocs/op"]
+		return sample(t, "pooling", "work=small-gc", rival, runner.Config{Time: time.Millisecond, Shrink: 10}).Values["allocs/op"]
 	}
 	none := allocations("NoPool")
 	for _, rival := range []string{"sync.Pool", "Go1.12", "Go1.13"} {

@@ -5,66 +5,75 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
-	"github.com/poolswap/poolswap/bench/internal/reads"
+	"github.com/poolswap/poolswap/bench/internal/rivals"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
-const writerRate = 1000 // swaps per second, where there is a writer
+// writers are the rates of the writer, in swaps a second, by the name that cases
+// have for them.
+var writers = []struct {
+	name  string
+	swaps int
+}{{"none", 0}, {"1000", 1000}}
 
 // read is what a read costs by itself.
-func read() measure.Suite {
-	s := measure.Suite{
+func read() runner.Suite {
+	s := runner.Suite{
 		Name:  "read",
 		Title: "One read, alone and with others",
 		About: "Goroutines do nothing but read a small object. The time is that of one operation of all goroutines together; " +
 			"multiplied by the cores in use it is the time of one operation on its core. The writer swaps the object 1,000 times a second.",
 		Time:     15 * time.Millisecond,
 		FullTime: 60 * time.Millisecond,
-		Columns:  []measure.Column{{Unit: "ns/op", Title: "time/op"}, {Unit: "core-ns/op", Title: "per core"}, {Unit: "swaps/s", Title: "swaps/s"}},
+		Columns:  runner.Columns("ns/op", "time/op", "core-ns/op", "per core", "swaps/s", "swaps/s"),
 	}
 	ways := []string{"PoolSwap", "WithAcquire", "Reader.Load", "Portable", "atomic.Pointer", "RWMutex", "RWMutexRef"}
-	for _, swaps := range []int{0, writerRate} {
+	for _, writer := range writers {
 		for _, procs := range []int{1, 2} {
-			chart := measure.Chart{Kind: measure.Lines, Axis: "goroutines", Title: fmt.Sprintf("Time per read and core by goroutines, GOMAXPROCS %d, %s", procs, writerTitle(swaps))}
 			for _, goroutines := range []int{1, 2, 4, 8} {
-				c := measure.Case{
-					Name: fmt.Sprintf("procs=%d/goroutines=%d/writer=%s", procs, goroutines, writerName(swaps)),
-					Ours: "PoolSwap",
-				}
-				for _, way := range ways {
-					c.Rivals = append(c.Rivals, measure.Rival{Name: way, Sample: func(config measure.Config) (measure.Sample, error) {
-						return sampleRead(config, way, procs, goroutines, swaps), nil
-					}})
-				}
-				s.Cases = append(s.Cases, c)
-				chart.Points = append(chart.Points, measure.Point{Label: fmt.Sprint(goroutines), Case: c.Name, Unit: "core-ns/op"})
+				s.Cases = append(s.Cases, readCase(fmt.Sprintf("procs=%d/goroutines=%d/writer=%s", procs, goroutines, writer.name), ways, procs, goroutines, writer.swaps))
 			}
-			s.Charts = append(s.Charts, chart)
 		}
+	}
+	for _, procs := range []int{1, 2} {
+		s.Charts = append(s.Charts, runner.Chart{
+			Title: fmt.Sprintf("Time per read and core by goroutines, GOMAXPROCS %d, no writer", procs), Axis: "goroutines", Log: true,
+			Points: points(&s, "core-ns/op", "goroutines", fmt.Sprintf("procs=%d/", procs))[:4],
+		})
 	}
 	return s
 }
 
-// writerName is the part of a case's name that says how often the object is
-// replaced.
-func writerName(swaps int) string {
-	if swaps == 0 {
-		return "none"
+// scaling is what goroutines read together on all cores.
+func scaling() runner.Suite {
+	s := runner.Suite{
+		Name:  "scaling",
+		Title: "Reads on all cores",
+		About: "Goroutines do nothing but read a small object. The time is that of one operation of all goroutines together. " +
+			"The writer replaces the object 1,000 times a second.",
+		Time:      100 * time.Millisecond,
+		FullTime:  100 * time.Millisecond,
+		Columns:   runner.Columns("ns/op", "time/op", "swaps/s", "swaps/s"),
+		OnRequest: true,
 	}
-	return fmt.Sprint(swaps)
+	cores := runtime.GOMAXPROCS(0)
+	ways := []string{"PoolSwap", "Portable", "Reader.Load", "atomic.Pointer", "RWMutex", "RWMutexRef"}
+	for _, writer := range writers {
+		for goroutines := 1; goroutines <= max(16, cores); goroutines *= 2 {
+			s.Cases = append(s.Cases, readCase(fmt.Sprintf("goroutines=%d/writer=%s", goroutines, writer.name), ways, cores, goroutines, writer.swaps))
+		}
+		s.Charts = append(s.Charts, runner.Chart{
+			Title: "Time per read by goroutines, writer: " + writer.name, Axis: "goroutines", Log: true, Points: points(&s, "ns/op", "goroutines", "writer="+writer.name),
+		})
+	}
+	return s
 }
 
-// writerTitle says the same in the title of a chart.
-func writerTitle(swaps int) string {
-	if swaps == 0 {
-		return "no writer"
-	}
-	return fmt.Sprintf("%d,%03d swaps/s", swaps/1000, swaps%1000)
-}
-
-func sampleRead(config measure.Config, way string, procs, goroutines, swaps int) measure.Sample {
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-	sample := reads.Measure(reads.Ways[way](), goroutines, config.Time, swaps)
-	sample.Values["core-ns/op"] = sample.Values["ns/op"] * float64(min(procs, goroutines))
-	return sample
+func readCase(name string, ways []string, procs, goroutines, swaps int) runner.Case {
+	return runner.Case{Name: name, Ours: "PoolSwap", Rivals: each(ways, func(config runner.Config, way string) (runner.Sample, error) {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
+		sample := rivals.Read(rivals.Reads[way](), goroutines, config.Time, swaps)
+		sample.Values["core-ns/op"] = sample.Values["ns/op"] * float64(min(procs, goroutines))
+		return sample, nil
+	})}
 }

@@ -5,37 +5,22 @@ import (
 	"os"
 	"sync"
 	"time"
-
-	"github.com/poolswap/poolswap/bench/internal/measure"
 )
-
-const residentPerSecond = 10
 
 // resident watches how much memory the process has, where Linux tells it.
 type resident struct {
-	statm *os.File
-	page  float64
-	stop  chan struct{}
-	ended sync.WaitGroup
-
-	readings int
-	sum      float64
-	peak     float64
-	seconds  []float64 // the largest reading in each second
+	stop    chan struct{}
+	ended   sync.WaitGroup
+	seconds []float64 // the largest reading in each second
 }
 
 // watchResident begins to watch. Elsewhere than on Linux it watches nothing.
 func watchResident(planned time.Duration) *resident {
-	r := &resident{page: float64(os.Getpagesize()), stop: make(chan struct{})}
-	r.seconds = make([]float64, 0, int(planned.Seconds())+10) // so that watching allocates nothing
-	var err error
-	if r.statm, err = os.Open("/proc/self/statm"); err != nil {
-		return r
-	}
+	r := &resident{stop: make(chan struct{}), seconds: make([]float64, 0, int(planned.Seconds())+10)}
 	start := time.Now()
 	r.add(0)
 	r.ended.Go(func() {
-		ticks := time.NewTicker(time.Second / residentPerSecond)
+		ticks := time.NewTicker(time.Second / 10)
 		defer ticks.Stop()
 		for {
 			select {
@@ -51,16 +36,11 @@ func watchResident(planned time.Duration) *resident {
 
 // add takes a reading.
 func (r *resident) add(at time.Duration) {
-	var line [128]byte
-	n, _ := r.statm.ReadAt(line[:], 0) // it reports the end of the file
-	bytes, ok := parseStatm(line[:n])
+	line, _ := os.ReadFile("/proc/self/statm")
+	bytes, ok := parseStatm(string(line))
 	if !ok {
 		return
 	}
-	bytes *= r.page
-	r.readings++
-	r.sum += bytes
-	r.peak = max(r.peak, bytes)
 	for len(r.seconds) <= int(at.Seconds()) {
 		r.seconds = append(r.seconds, bytes)
 	}
@@ -68,40 +48,18 @@ func (r *resident) add(at time.Duration) {
 	*last = max(*last, bytes)
 }
 
-// parseStatm returns the second number: pages in memory, see proc_pid_statm(5).
-func parseStatm(line []byte) (pages float64, ok bool) {
-	field := 0
-	for _, b := range line {
-		switch {
-		case b == ' ':
-			field++
-		case b < '0' || b > '9':
-			return 0, false
-		case field == 1:
-			pages, ok = 10*pages+float64(b-'0'), true
-		}
-		if field > 1 {
-			return pages, ok
-		}
-	}
-	return 0, false
+// parseStatm returns the second number, of pages in memory, in bytes: see
+// proc_pid_statm(5).
+func parseStatm(line string) (bytes float64, ok bool) {
+	var size, pages int
+	_, err := fmt.Sscanf(line, "%d %d ", &size, &pages)
+	return float64(pages * os.Getpagesize()), err == nil
 }
 
-// end stops watching and adds to the sample what was seen.
-func (r *resident) end(sample *measure.Sample) {
+// end stops watching.
+func (r *resident) end() {
 	close(r.stop)
 	r.ended.Wait()
-	if r.statm != nil {
-		_ = r.statm.Close()
-	}
-	if r.readings == 0 {
-		return
-	}
-	sample.Values["rss-mean-bytes"] = r.sum / float64(r.readings)
-	sample.Values["rss-peak-bytes"] = r.peak
-	for second, bytes := range r.seconds {
-		sample.Values[residentUnit(second)] = bytes
-	}
 }
 
 // residentUnit is the unit of the memory in that second.

@@ -2,16 +2,15 @@ package suites_test
 
 import (
 	"fmt"
-	"math"
 	"runtime"
 	"testing"
 	"time"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 // shortService is a service of objects of 2 MiB, with an update every 10 ms.
-var shortService = measure.Config{Time: 300 * time.Millisecond, Shrink: 100}
+var shortService = runner.Config{Time: 300 * time.Millisecond, Shrink: 100}
 
 func TestSteadyServiceIsMeasuredWhole(t *testing.T) {
 	allocated := make(map[string]float64)
@@ -28,7 +27,7 @@ func TestSteadyServiceIsMeasuredWhole(t *testing.T) {
 			}
 		}
 		ordered("p50-ns", "p90-ns", "p99-ns", "p99.9-ns", "p99.99-ns", "p99.999-ns", "max-ns")
-		ordered("update-p50-ns", "update-p90-ns", "update-max-ns")
+		ordered("update-p50-ns", "update-max-ns")
 		if want := runtime.GOMAXPROCS(0) * 3000; got.Iterations != want {
 			t.Errorf("%s: %d reads, want %d: 10,000 a second and core", rival, got.Iterations, want)
 		}
@@ -37,7 +36,6 @@ func TestSteadyServiceIsMeasuredWhole(t *testing.T) {
 			t.Errorf("%s: %v of %d reads were late, and the latest took %v ns", rival, late, got.Iterations, longest)
 		}
 		if runtime.GOOS == "linux" {
-			ordered("rss-mean-bytes", "rss-peak-bytes")
 			largest := 0.0
 			for second := range 60 {
 				largest = max(largest, got.Values[fmt.Sprintf("rss-%02ds-bytes", second)])
@@ -61,10 +59,5 @@ func TestCollectionsAreSeenWhereObjectsAreMade(t *testing.T) {
 	collector := got.Values["gc-cpu-ns"]
 	if got.Values["gcs"] < 1 || collector <= 0 {
 		t.Errorf("%v collections of %v ns a second", got.Values["gcs"], collector)
-	}
-	all, known := got.Values["cpu-ns"]
-	share, ok := got.Values["gc-share"]
-	if ok != known || known && math.Abs(share*all-collector) > collector/1000 {
-		t.Errorf("the collector's share is %v (there: %v), of %v ns a second it takes %v", share, ok, all, collector)
 	}
 }

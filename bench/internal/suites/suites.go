@@ -1,16 +1,93 @@
-// Package suites defines what is measured: each suite in a file of its own.
+// Package suites defines the measurements: each suite in a file of its own.
 package suites
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"sync/atomic"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/rivals"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 // All returns the suites in the order in which they run.
-func All() []measure.Suite {
-	return []measure.Suite{hotswap(), spares(), read(), latency(), cadence(), footprint(), pooling(), slab(), delta(), fleet(), fleetMemory(), fleetIdle(), languages(), scaling(), steady()}
+func All() []runner.Suite {
+	return []runner.Suite{hotswap(), spares(), read(), lastRelease(), cadence(), footprint(), pooling(), slab(), delta(), fleet(), fleetMemory(), fleetIdle(), programs(), scaling(), steady()}
+}
+
+// each returns a rival for each name.
+func each(names []string, sample func(config runner.Config, rival string) (runner.Sample, error)) (all []runner.Rival) {
+	for _, name := range names {
+		all = append(all, runner.Rival{Name: name, Sample: func(config runner.Config) (runner.Sample, error) { return sample(config, name) }})
+	}
+	return all
+}
+
+// points returns a point for each case that has the key and the text in its name,
+// labelled with the value of the key.
+func points(s *runner.Suite, unit, key, text string) (all []runner.Point) {
+	for _, c := range s.Cases {
+		_, value, found := strings.Cut("/"+c.Name, "/"+key+"=")
+		if found && strings.Contains(c.Name, text) {
+			value, _, _ = strings.Cut(value, "/")
+			all = append(all, runner.Point{Label: value, Case: c.Name, Unit: unit})
+		}
+	}
+	return all
+}
+
+// bars returns a chart with a group of bars for each of these points.
+func bars(s *runner.Suite, title, unit, key, text string) runner.Chart {
+	chart := runner.Chart{Title: title, Points: points(s, unit, key, text)}
+	for i := range chart.Points {
+		chart.Points[i].Label = fmt.Sprintf("%s %s", key, chart.Points[i].Label)
+	}
+	return chart
 }
 
 // sink keeps the compiler from dropping reads whose results are not used.
 var sink atomic.Int64
+
+// table is the heavy object of most suites: a map with as many entries as the
+// published benchmark has.
+type table = map[string]string
+
+const (
+	tableEntries = 100_000
+	mib          = 1 << 20
+)
+
+// entries are the keys and values of tables, made once: replacing a table is
+// measured, making strings is not.
+type entries struct{ keys, values []string }
+
+// lastEntries are those of the last sample, which the next ones can share.
+var lastEntries atomic.Pointer[entries]
+
+func newEntries(n int) *entries {
+	if e := lastEntries.Load(); e != nil && len(e.keys) == n {
+		return e
+	}
+	e := &entries{make([]string, n), make([]string, n)}
+	for i := range n {
+		e.keys[i] = "key-" + strconv.Itoa(i)
+		e.values[i] = "value-" + strconv.Itoa(i)
+	}
+	lastEntries.Store(e)
+	return e
+}
+
+// functions make tables with these entries.
+func (e *entries) functions() *rivals.Functions[table] {
+	return &rivals.Functions[table]{
+		New:   func() table { return make(table, len(e.keys)) },
+		Reset: func(t *table) { clear(*t) },
+		Fill: func(t *table) {
+			m := *t
+			for i, key := range e.keys {
+				m[key] = e.values[i]
+			}
+		},
+	}
+}

@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/poolswap/poolswap/bench/internal/measure"
+	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/bench/internal/suites"
 )
 
 // smallest is a run that shows that a suite works, and nothing else.
-var smallest = measure.Config{Time: time.Millisecond, Shrink: 1000}
+var smallest = runner.Config{Time: time.Millisecond, Shrink: 1000}
 
 func TestEachRivalOfEachCase(t *testing.T) {
 	for _, s := range suites.All() {
@@ -79,7 +79,7 @@ func TestDefinitionsAreWhole(t *testing.T) {
 }
 
 // sample takes one sample of real size where that is fast, and small elsewhere.
-func sample(t *testing.T, suite, c, rival string, config measure.Config) measure.Sample {
+func sample(t *testing.T, suite, c, rival string, config runner.Config) runner.Sample {
 	t.Helper()
 	for _, s := range suites.All() {
 		if s.Name == suite {
@@ -91,7 +91,7 @@ func sample(t *testing.T, suite, c, rival string, config measure.Config) measure
 		}
 	}
 	t.Fatalf("no suite %s", suite)
-	return measure.Sample{}
+	return runner.Sample{}
 }
 
 func TestWhoRunsResetIsSeen(t *testing.T) {
@@ -106,7 +106,7 @@ func TestWhoRunsResetIsSeen(t *testing.T) {
 }
 
 func TestCadenceCountsFactoryCalls(t *testing.T) {
-	config := measure.Config{Time: time.Millisecond, Shrink: 10}
+	config := runner.Config{Time: time.Millisecond, Shrink: 10}
 	for _, c := range []struct {
 		rival string
 		want  float64
@@ -120,8 +120,8 @@ func TestCadenceCountsFactoryCalls(t *testing.T) {
 func TestShareOfWritesIsExact(t *testing.T) {
 	// Allocations per operation of a rival that allocates on writes alone
 	// show the share of writes: ten times as many at ten times the share.
-	one := sample(t, "hotswap", "writes=1%/limit=512MiB", "AtomicPtr", measure.Config{Time: 20 * time.Millisecond, Shrink: 100})
-	ten := sample(t, "hotswap", "writes=10%/limit=512MiB", "AtomicPtr", measure.Config{Time: 20 * time.Millisecond, Shrink: 100})
+	one := sample(t, "hotswap", "writes=1%/limit=512MiB", "AtomicPtr", runner.Config{Time: 20 * time.Millisecond, Shrink: 100})
+	ten := sample(t, "hotswap", "writes=10%/limit=512MiB", "AtomicPtr", runner.Config{Time: 20 * time.Millisecond, Shrink: 100})
 	if ratio := ten.Values["B/op"] / one.Values["B/op"]; ratio < 9 || ratio > 11 {
 		t.Errorf("ten times the share of writes allocates %.2f times as much", ratio)
 	}

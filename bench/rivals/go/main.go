@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/poolswap/poolswap/bench/internal/reads"
+	"github.com/poolswap/poolswap/bench/internal/rivals"
 )
 
 func main() {
@@ -27,7 +27,7 @@ func run(arguments []string, stdout io.Writer) error {
 		return fmt.Errorf("%d arguments", len(arguments))
 	}
 	way := arguments[0]
-	share, ok := reads.Ways[way]
+	share, ok := rivals.Reads[way]
 	if !ok {
 		return fmt.Errorf("there is no way %q", way)
 	}
@@ -39,7 +39,7 @@ func run(arguments []string, stdout io.Writer) error {
 		}
 		numbers[i] = n
 	}
-	sample := reads.Measure(share(), numbers[0], time.Duration(numbers[1])*time.Millisecond, numbers[2])
+	sample := rivals.Read(share(), numbers[0], time.Duration(numbers[1])*time.Millisecond, numbers[2])
 	_, _ = fmt.Fprintf(stdout, "%s %d", way, sample.Iterations)
 	for _, unit := range []string{"ns/op", "cpu-ns/op", "swaps/s", "objects"} {
 		if value, ok := sample.Values[unit]; ok {

@@ -1,0 +1,114 @@
+package runner
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/poolswap/poolswap"
+)
+
+// Machine is where a run took place.
+type Machine struct {
+	CPU      string
+	Model    string // tells processors of one name apart: family, model, stepping
+	Cores    int
+	OS       string
+	Arch     string
+	Go       string
+	Counting string // how poolswap counts there
+}
+
+// Name is the name of the processor, with what tells it from others of that name.
+func (m *Machine) Name() string {
+	if m.Model == "" {
+		return m.CPU
+	}
+	return m.CPU + " (" + m.Model + ")"
+}
+
+// Slug is the name of the processor as the name of a folder.
+func (m *Machine) Slug() string {
+	words := strings.FieldsFunc(strings.ToLower(m.CPU+" "+m.Model), func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+	return strings.Join(words, "-")
+}
+
+// ThisMachine describes the machine that the process runs on.
+func ThisMachine() Machine {
+	type object struct{ poolswap.Ref }
+	counting := poolswap.NewPool(func() *object { return new(object) }, nil).Stats().Reads.Counting
+	m := Machine{CPU: "unknown " + runtime.GOARCH, Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(), Counting: counting}
+	if out, err := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output(); err == nil && m.OS == "darwin" {
+		m.CPU = strings.TrimSpace(string(out))
+	}
+	if info, err := os.Open("/proc/cpuinfo"); err == nil {
+		defer func() { _ = info.Close() }()
+		m.readCPU(info)
+	}
+	return m
+}
+
+// readCPU reads what /proc/cpuinfo says of the first processor.
+func (m *Machine) readCPU(info io.Reader) {
+	values := make(map[string]string)
+	for lines := bufio.NewScanner(info); lines.Scan() && lines.Text() != ""; {
+		key, value, _ := strings.Cut(lines.Text(), ":")
+		values[strings.TrimSpace(key)] = strings.TrimSpace(value)
+	}
+	if name := values["model name"]; name != "" {
+		m.CPU = name
+	}
+	if family := values["cpu family"]; family != "" {
+		m.Model = "family " + family + " model " + values["model"] + " stepping " + values["stepping"]
+	}
+}
+
+// WatchOthers begins to watch what share of the processors' time does not go to
+// this process and its children. The function that it returns returns the share,
+// or -1 where the system does not tell.
+func WatchOthers() (share func() float64) {
+	busyBefore, allBefore, ok := readTicks()
+	ownBefore := ownTime()
+	return func() float64 {
+		busy, all, okNow := readTicks()
+		if !ok || !okNow || all <= allBefore {
+			return -1
+		}
+		return max(0, float64(busy-busyBefore-(ownTime()-ownBefore))/float64(all-allBefore))
+	}
+}
+
+// ownTime is the processor time of this process, and of its children that have
+// ended.
+func ownTime() time.Duration {
+	own, _ := cpuTime(false)
+	children, _ := cpuTime(true)
+	return own + children
+}
+
+// readTicks returns the busy time of the processors, and all of it, where Linux
+// tells them.
+func readTicks() (busy, all time.Duration, ok bool) {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0, 0, false
+	}
+	return parseTicks(string(text))
+}
+
+// parseTicks reads the first line of /proc/stat: see proc_stat(5).
+func parseTicks(text string) (busy, all time.Duration, ok bool) {
+	const tick = 10 * time.Millisecond
+	// What guests had, which follows, is in user already.
+	var user, nice, system, idle, iowait, irq, softirq, steal time.Duration
+	_, err := fmt.Sscanf(text, "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal)
+	busy = tick * (user + nice + system + irq + softirq + steal)
+	return busy, busy + tick*(idle+iowait), err == nil
+}
