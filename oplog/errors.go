@@ -3,19 +3,19 @@ package oplog
 import "fmt"
 
 // ApplyError is the error of Publish if Apply failed. Nothing was published, and
-// the object that Apply may have left half changed is made anew by Copy before it
-// is used again. It matches what Err matches, as ErrClosed of another container, so
-// look for an *ApplyError first if Apply can return such an error.
+// Copy makes the object that Apply may have left half changed anew before its next
+// use. The error matches the errors that Err matches, such as ErrClosed of another
+// container: if Apply can return such an error, look for an *ApplyError first.
 type ApplyError struct {
 	// Index is the operation's place among those given to Publish, or among
 	// those that the object had missed.
 	Index int
 	// Missed is 0 if the operation was given to this Publish. Otherwise it is
-	// how many published operations the object had missed: one that succeeded
-	// for other objects failed for this one, so Apply is not deterministic, and
-	// nothing is wrong about the operations of this Publish.
+	// the number of published operations that the object had missed: one that
+	// succeeded for other objects failed for this one, so Apply is not
+	// deterministic, and the operations of this Publish are right.
 	Missed int
-	// Err is what Apply returned.
+	// Err is the error of Apply.
 	Err error
 }
 
@@ -26,5 +26,5 @@ func (e *ApplyError) Error() string {
 	return fmt.Sprintf("oplog: operation %d: %v", e.Index, e.Err)
 }
 
-// Unwrap returns what Apply returned.
+// Unwrap returns the error of Apply.
 func (e *ApplyError) Unwrap() error { return e.Err }

@@ -5,30 +5,29 @@ import (
 	"slices"
 )
 
-// journal holds the last operations that were published, for the objects that
-// missed them.
+// journal holds the last published operations, for the objects that missed them.
 type journal[Op any] struct {
 	keep    int
 	base    uint64       // the version that the oldest kept operation was applied to
 	batches queue[batch] // the publications since base
 	ops     queue[Op]    // the operations of batches
-	dropped uint64       // operations that were in ops before its first one
+	dropped uint64       // operations before the first one in ops
 }
 
 // batch is one publication.
 type batch struct {
 	version uint64
-	end     uint64 // operations published until then, from the beginning of the log
+	end     uint64 // operations published until then, since the log began
 }
 
-// kept returns how many operations are kept.
+// kept returns the number of kept operations.
 func (j *journal[Op]) kept() int { return len(j.ops.all()) }
 
 // append adds a publication, and drops the oldest until no more than keep
 // operations are left.
 func (j *journal[Op]) append(version uint64, ops []Op) {
 	if len(ops) > j.keep {
-		j.restart(version) // without a copy of what would be dropped
+		j.restart(version) // ops would be dropped at once
 		return
 	}
 	j.ops.push(ops...)
@@ -60,7 +59,7 @@ func (j *journal[Op]) last() uint64 {
 }
 
 // since returns the operations that were published after version. It reports
-// false if they are not all kept, or if version is none of the log's.
+// false if they are not all kept, or if version is not of the log.
 func (j *journal[Op]) since(version uint64) ([]Op, bool) {
 	ops := j.ops.all()
 	if version == j.base {

@@ -15,9 +15,8 @@ import (
 // Readers use its container; they never wait, for publishers or for each other.
 // Publishers take turns. A publication costs one call of Apply for each operation
 // that the object missed and for each new one; in the steady state, in which two
-// objects alternate, that is twice the operations of a publication. It allocates
-// nothing beyond what Apply allocates. See the package for the two rules that
-// operations and objects have to obey.
+// objects alternate, that is twice the operations of a publication. Only Apply
+// allocates. The package comment has the two rules for operations and objects.
 //
 // Declare one with all three type parameters, or by a name of your own:
 //
@@ -28,17 +27,17 @@ type Log[T any, P poolswap.Object[T], Op any] struct {
 	container *poolswap.Container[T, P]
 	counts    counts
 
-	turn    chan struct{} // full while someone has the turn
-	journal journal[Op]   // who has the turn owns it
+	turn    chan struct{} // full while a publisher has the turn
+	journal journal[Op]   // guarded by turn
 
-	// replayAtMost, if not nil, is how many operations are worth replaying. More
-	// cost more than Copy.
+	// replayAtMost, if not nil, returns the number of operations from which on
+	// Copy is cheaper than a replay.
 	replayAtMost func(current *T) int
 }
 
-// New returns a Log that has published an empty object, so that its readers have
-// one to read. It returns an error if options are not complete or not possible,
-// and panics if options.New panics or returns nil.
+// New returns a Log that has published an empty object for its readers. It returns
+// an error if options are not complete or not possible, and panics if options.New
+// panics or returns nil.
 func New[T any, P poolswap.Object[T], Op any](options Options[T, Op]) (*Log[T, P, Op], error) {
 	if err := options.check(); err != nil {
 		return nil, err
@@ -65,36 +64,36 @@ func New[T any, P poolswap.Object[T], Op any](options Options[T, Op]) (*Log[T, P
 // Acquire, NewReader, Versions and the like. Close it, or the pool, to end the
 // Log.
 //
-// Something else may be published there past the Log, or it may be emptied: the
-// log then starts anew from what is current, or from nothing, and every other
-// object is brought up by Copy once. An object that a fill or GetNew gets is not
-// empty: it has the content of an old version.
+// A program may publish there past the Log, or empty it: the log then starts anew
+// from the current object, or from an empty one, and brings every other object up by
+// Copy once. An object from Get, or in a fill, is not empty: it has the content of an
+// old version.
 func (l *Log[T, P, Op]) Container() *poolswap.Container[T, P] { return l.container }
 
 // Pool returns the pool of the Log's objects, for Stats, Drain, Trim, Close and
-// the like. Free objects keep the content of the version that they had, so what
-// was deleted is garbage only once they have caught up; Trim gives them up.
+// the like. Free objects keep the content of their version, so deleted content
+// becomes garbage only once they have caught up; Trim gives them up.
 func (l *Log[T, P, Op]) Pool() *poolswap.Pool[T, P] { return l.pool }
 
-// Publish applies ops, in order, to what is current, and publishes the result as
-// one version, which it returns. The version is not 0 if and only if ops were
-// published. The slice is copied and may change once Publish has returned; what
+// Publish applies ops, in order, to the current content, and publishes the result
+// as one version, which it returns. The version is nonzero if and only if ops were
+// published. Publish copies the slice, which may change afterwards; the memory that
 // the operations refer to must never change again. With no ops, Publish waits for
 // nothing and returns 0 and nil.
 //
 // It waits for its turn and, under MaxLive, for an object, until ctx ends, and
-// never for readers otherwise. If Apply fails it returns an *[ApplyError] that
-// says for which operation, and the container is as it was. If Apply panics or
-// calls runtime.Goexit the container is as it was too, and the panic passes
-// on. Otherwise it returns the error of Copy, or what [poolswap.Container.Publish]
-// returns: ErrConflict if someone else's publication came between, after which
-// Publish can be called again; ErrClosed; ctx's error; a *HeldError; or an
-// *OverReleaseError beside the version. Close ends the wait for an object at once, and
-// the wait for the turn when the one who has it ends.
+// never for readers otherwise. If Apply fails, Publish returns an *[ApplyError] that
+// names the operation, and the container is unchanged. It is unchanged, too, if Apply
+// panics or calls runtime.Goexit; the panic passes on. Otherwise Publish returns the
+// error of Copy, or one of [poolswap.Container.Publish]: ErrConflict if a
+// publication past the log came between, after which Publish can be called again;
+// ErrClosed; ctx's error; a *HeldError; or an *OverReleaseError with the version.
+// Close ends the wait for an object at once, and the wait for the turn when the
+// current publisher finishes.
 //
-// An operation that fails costs a Copy, as the object that it left half changed
-// must be made anew, and the other publishers wait for that. Look at operations
-// that may be bad before they come here, or in PublishFunc.
+// An operation that fails costs a Copy, which makes the half changed object anew
+// while the other publishers wait. Check operations that may be bad before Publish,
+// or in PublishFunc.
 //
 // A panic of the pool's Discard or Report passes through Publish after the
 // operations were published. It panics if ctx is nil.
@@ -110,13 +109,13 @@ func (l *Log[T, P, Op]) Publish(ctx context.Context, ops ...Op) (version uint64,
 	return l.publish(ctx, ops, anyVersion)
 }
 
-// PublishFunc is Publish of operations that follow from what is current: no other
-// publisher of the Log comes between, so nothing is lost where two goroutines
-// change one thing. ops is called at most once, and not if the container is closed.
-// It must not write current, nor keep it, nor publish, which would wait for
-// itself. If it returns an error, PublishFunc returns it unchanged; if it returns
-// no operations, 0 and nil. Neither costs more than the call. current is nil if
-// someone has emptied the container. It panics if ctx or ops is nil.
+// PublishFunc is Publish of operations that follow from the current content: no
+// other publisher of the Log comes between, so two goroutines that change one key
+// lose nothing. It calls ops at most once, and not if the container is closed. ops
+// must not write current, nor keep it, nor publish, which would wait for itself. If
+// it returns an error, PublishFunc returns it unchanged; if it returns no operations,
+// 0 and nil. Neither costs more than the call. current is nil if the container was
+// emptied. PublishFunc panics if ctx or ops is nil.
 func (l *Log[T, P, Op]) PublishFunc(ctx context.Context, ops func(current *T) ([]Op, error)) (version uint64, err error) {
 	checkContext(ctx, "PublishFunc")
 	if ops == nil {
@@ -133,11 +132,11 @@ func (l *Log[T, P, Op]) PublishFunc(ctx context.Context, ops func(current *T) ([
 	return l.publish(ctx, derived, from)
 }
 
-// anyVersion tells publish to build on whatever is current.
+// anyVersion tells publish to build on any current version.
 const anyVersion = ^uint64(0)
 
-// derive calls ops with what is current, and returns its version. It does so before
-// an object is taken: one that is given back unpublished would need a Copy.
+// derive calls ops with the current object, and returns its version. It does so
+// before it takes an object: one that is given back unpublished would need a Copy.
 func (l *Log[T, P, Op]) derive(ops func(current *T) ([]Op, error)) (derived []Op, from uint64, err error) {
 	current := l.container.Acquire()
 	defer l.container.Release(current)
@@ -158,8 +157,8 @@ func (l *Log[T, P, Op]) closed() bool {
 	}
 }
 
-// publish publishes ops. If from is not anyVersion, they are right for that version
-// alone. The caller has the turn.
+// publish publishes ops. If from is not anyVersion, they fit that version alone. The
+// caller has the turn.
 func (l *Log[T, P, Op]) publish(ctx context.Context, ops []Op, from uint64) (version uint64, err error) {
 	// If a hook of the pool panics after the publication, the next turn finds a
 	// version that the log does not know, and starts anew.
@@ -180,7 +179,7 @@ func (l *Log[T, P, Op]) publish(ctx context.Context, ops []Op, from uint64) (ver
 	return version, err
 }
 
-// fill makes next what current becomes by ops.
+// fill makes the content of next that of current, with ops applied.
 func (l *Log[T, P, Op]) fill(next, current *T, ops []Op, from uint64) error {
 	if from != anyVersion && l.container.VersionOf(current) != from {
 		return poolswap.ErrConflict
@@ -193,9 +192,9 @@ func (l *Log[T, P, Op]) fill(next, current *T, ops []Op, from uint64) error {
 
 // Replace publishes a full load: fill makes the content of an emptied object. It
 // must not keep the object, and not publish, which would wait for itself. The log
-// starts anew, so each other object is brought up by Copy once, and has the old
+// starts anew: Copy brings each other object up once, and the object has its old
 // content until then. Everything else is as for [Log.Publish]; an error of fill
-// comes back unchanged. It panics if ctx or fill is nil.
+// comes back unchanged. Replace panics if ctx or fill is nil.
 func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (version uint64, err error) {
 	checkContext(ctx, "Replace")
 	if fill == nil {
@@ -243,15 +242,15 @@ func (l *Log[T, P, Op]) take(ctx context.Context) error {
 	}
 }
 
-// pass lets the next one have the turn.
+// pass gives the turn to the next publisher.
 func (l *Log[T, P, Op]) pass() { <-l.turn }
 
-// catchUp makes the content of obj that of current. obj is the caller's, and has
-// exactly the content of the version that VersionOf tells, unless that is 0.
+// catchUp makes the content of obj that of current. obj belongs to the caller, and
+// has exactly the content of its version, unless VersionOf is 0.
 func (l *Log[T, P, Op]) catchUp(obj, current *T) error {
 	now := l.container.VersionOf(current)
 	if now != l.journal.last() {
-		l.restart(now) // someone published past the log
+		l.restart(now) // a publication past the log
 	}
 	version := l.container.VersionOf(obj)
 	if current == nil { // emptied past the log
@@ -276,8 +275,8 @@ func (l *Log[T, P, Op]) catchUp(obj, current *T) error {
 	return nil
 }
 
-// apply applies ops to obj. missed is how many they are if they were published
-// before, and 0 otherwise.
+// apply applies ops to obj. missed is their number if they were published before,
+// and 0 otherwise.
 func (l *Log[T, P, Op]) apply(obj *T, ops []Op, missed int) error {
 	applied := 0
 	defer func() { l.counts.applied.Add(uint64(applied)) }()

@@ -20,10 +20,10 @@ type MapOptions[K comparable, V any] struct {
 	Pool poolswap.Options[View[K, V]]
 }
 
-// Map is a map that is read all the time and changed now and then. It is a [Log]
-// of [Change]: readers see whole versions and never wait, and a change costs what
-// it changes, not what the map holds. Make one with [NewMap]. It is safe for any
-// number of goroutines, and must not be copied.
+// Map is a map that is read all the time and changed now and then. It is a [Log] of
+// [Change]: readers see whole versions and never wait, and the cost of a change does
+// not grow with the map. Make one with [NewMap]. It is safe for any number of
+// goroutines, and must not be copied.
 //
 // Values are copied by assignment. One that is or holds a pointer, a slice or a
 // map is shared by several versions, which readers read: it must never be changed
@@ -38,13 +38,13 @@ type MapOptions[K comparable, V any] struct {
 //	addr, ok := view.Get("db-1")
 //
 // Memory is that of two maps, or more while readers hold old versions, and that of
-// the kept changes: a value that was replaced or deleted stays in memory until all
-// of them have let go of it. Like any map of Go it does not shrink.
+// the kept changes: a replaced or deleted value stays in memory until the last of
+// them is gone. Like any map of Go it does not shrink.
 type Map[K comparable, V any] struct {
 	log *Log[View[K, V], *View[K, V], Change[K, V]]
 }
 
-// fewChanges is how many changes a View makes rather than being copied, however
+// fewChanges is the number of changes up to which a View is not copied, however
 // small the map is.
 const fewChanges = 64
 
@@ -79,7 +79,7 @@ func (m *Map[K, V]) Publish(ctx context.Context, changes ...Change[K, V]) (versi
 	return m.log.Publish(ctx, changes...)
 }
 
-// PublishFunc is Publish of changes that follow from what is current, as for a
+// PublishFunc is Publish of changes that follow from the current content, as for a
 // counter: no other publisher comes between. It is [Log.PublishFunc].
 func (m *Map[K, V]) PublishFunc(ctx context.Context, changes func(current *View[K, V]) ([]Change[K, V], error)) (version uint64, err error) {
 	return m.log.PublishFunc(ctx, changes)
@@ -95,10 +95,10 @@ func (m *Map[K, V]) Delete(ctx context.Context, key K) (version uint64, err erro
 	return m.log.Publish(ctx, Change[K, V]{Key: key, Delete: true})
 }
 
-// Replace publishes a full load: fill calls set for each key, and what it did not
-// set is gone. If fill returns an error, the map is as it was, and Replace
-// returns the error. It is [Log.Replace]. set is for the goroutine of fill alone,
-// and panics once fill has returned.
+// Replace publishes a full load: fill calls set for each key, and all other keys
+// are gone. If fill returns an error, the map is unchanged, and Replace returns the
+// error. It is [Log.Replace]. set is for the goroutine of fill alone, and panics once
+// fill has returned.
 func (m *Map[K, V]) Replace(ctx context.Context, fill func(set func(key K, value V)) error) (version uint64, err error) {
 	if fill == nil {
 		panic("oplog: Replace with a nil fill")
@@ -116,9 +116,8 @@ func (m *Map[K, V]) Replace(ctx context.Context, fill func(set func(key K, value
 }
 
 // Get returns the current value of key, and whether there is one; there is none
-// once the container is closed. Several keys of one version come from a [View]. A
-// reader that looks up often keeps a [poolswap.Reader] of the Container, which is
-// faster.
+// once the container is closed. For several keys of one version use a [View]. A
+// [poolswap.Reader] of the Container is faster for many lookups.
 func (m *Map[K, V]) Get(key K) (value V, ok bool) {
 	view := m.log.container.Acquire()
 	if view == nil {

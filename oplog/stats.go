@@ -6,14 +6,14 @@ import "sync/atomic"
 type Stats struct {
 	Publications uint64 // by Publish and Replace
 	Operations   uint64 // operations published
-	Applied      uint64 // calls of Apply that succeeded: for new operations and for missed ones
+	Applied      uint64 // successful calls of Apply, for new operations and for missed ones
 	CatchUps     uint64 // objects brought up by the operations that they missed
 	Copies       uint64 // objects brought up by Copy
-	Restarts     uint64 // times the log started anew: Replace, and publications past the log
+	Restarts     uint64 // new beginnings: Replace, and publications past the log
 	Kept         int    // operations kept at this moment
 }
 
-// counts are what Stats shows. The turn's owner writes them.
+// counts are the figures of Stats. The publisher that has the turn writes them.
 type counts struct {
 	publications, operations, applied, catchUps, copies, restarts atomic.Uint64
 
