@@ -12,7 +12,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// attempt is one try to load what the source has.
+// attempt is one try to load the source's content.
 type attempt struct {
 	*Reloader
 
@@ -30,7 +30,7 @@ type mismatch struct {
 	sum      [sha256.Size]byte
 }
 
-// errUnchanged ends a fill that made what is current already.
+// errUnchanged ends a fill that made a copy of the current object.
 var errUnchanged = errors.New("the content is what is loaded already")
 
 // rereads is how often content that changed while it was read is read again
@@ -67,14 +67,15 @@ func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 	if !e.ended {
 		r.served = served{number, err}
 	}
-	if accept != nil { // it answers for what it was asked, not for what was kept
+	if accept != nil { // Accept ignores the cached load
 		return e.Err
 	}
 	return err
 }
 
-// loadKept loads what the source has kept for this process, until something was
-// loaded or that was refused, and reports whether it published it.
+// loadKept loads the content that the source has kept for this process, until
+// something was loaded or the kept content was refused. It reports whether it
+// published.
 func (r *Reloader) loadKept(ctx context.Context) bool {
 	if r.keeper == nil {
 		return false
@@ -150,8 +151,8 @@ func notFirst(err error) error {
 	return err
 }
 
-// notModified settles an attempt that found nothing newer than what is loaded, or
-// than what was refused.
+// notModified settles an attempt that found nothing newer than the content that is
+// loaded, or was refused.
 func (r *Reloader) notModified(e Event) Event {
 	e.Outcome = NotModified
 	if r.refusal != nil {
@@ -185,7 +186,7 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 	return r.unpublished(e, a, err)
 }
 
-// fill is what happens between an object from the pool and its publication.
+// fill fills an object from the pool, before its publication.
 // current is the version that it is to replace.
 func (a *attempt) fill(current uint64, load func() error) error {
 	a.stage = Loading
@@ -193,7 +194,7 @@ func (a *attempt) fill(current uint64, load func() error) error {
 	if errors.As(refusal, new(*temporary)) {
 		return refusal
 	}
-	if err := a.whole(); err != nil { // load may have refused what the origin never sent
+	if err := a.whole(); err != nil { // load may have refused bytes that the origin never sent
 		return withRefusal(err, refusal)
 	}
 	if refusal != nil {
@@ -256,8 +257,8 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	return e
 }
 
-// published tells the Source that its content is current, and the log what went
-// wrong since.
+// published tells the Source that its content is current, and logs the errors
+// since.
 func (a *attempt) published(err error) {
 	if a.content.Published != nil {
 		err = errors.Join(err, recovered(a.content.Published))
@@ -299,7 +300,7 @@ func (r *Reloader) refused(e Event, stage Stage, err error) Event {
 	r.have, e.bad = e.Revision, true
 	e = r.failed(e, stage, err, e.Revision != "")
 	r.refusal = nil
-	if e.Revision != r.status.Revision { // Accept may refuse what is loaded, and that stays
+	if e.Revision != r.status.Revision { // Accept may refuse the loaded content, which stays
 		r.refusal = e.Err
 	}
 	return e

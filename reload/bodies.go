@@ -23,7 +23,7 @@ type bodies struct {
 
 // newBodies returns the Bodies of content, and a copy of content for load, with a
 // body in the place of each. The Source's own stays as it is, for its Body to close
-// what it has.
+// its parts.
 func newBodies(ctx context.Context, content *Content, maxBytes int64) (*bodies, *Content) {
 	b := &bodies{ctx: ctx, max: maxBytes, outer: content.Body}
 	return b, b.add(*content, "")
@@ -63,7 +63,7 @@ func (b *bodies) announced() (size int64) {
 	return size
 }
 
-// failure returns what went wrong with reading, or else ErrChanged if the content
+// failure returns the error of reading, or else ErrChanged if the content
 // is known to have changed, or else nil.
 func (b *bodies) failure() (err error) {
 	for _, one := range b.all {
@@ -75,7 +75,7 @@ func (b *bodies) failure() (err error) {
 	return err
 }
 
-// finish reads what load left, and returns the digest of each Body.
+// finish reads the rest that load left, and returns the digest of each Body.
 func (b *bodies) finish() (sums [][sha256.Size]byte, err error) {
 	for _, one := range b.all {
 		sum, err := one.finish()
@@ -100,7 +100,7 @@ func (b *bodies) verify(sums [][sha256.Size]byte) error {
 	return nil
 }
 
-// digestOf returns what tells some digests from others.
+// digestOf returns a digest of digests.
 func digestOf(sums [][sha256.Size]byte) [sha256.Size]byte {
 	all := sha256.New()
 	for _, sum := range sums {
@@ -117,7 +117,7 @@ func (b *bodies) end() error {
 	return b.outer.Close()
 }
 
-// closeMalformed returns what malformed does, and then closes the Body, if any.
+// closeMalformed returns the error of malformed, and then closes the Body, if any.
 func (c *Content) closeMalformed() error {
 	err := c.malformed()
 	if err != nil && c != nil && c.Body != nil {
@@ -126,7 +126,7 @@ func (c *Content) closeMalformed() error {
 	return err
 }
 
-// malformed returns what a Source did wrong when it made a content, or nil.
+// malformed returns the mistake of the Source that made c, or nil.
 func (c *Content) malformed() error {
 	switch {
 	case c == nil:

@@ -8,7 +8,7 @@ import (
 	"io"
 )
 
-// body is a Body that load reads. It counts and hashes what passes, and holds the
+// body is a Body that load reads. It counts and hashes the bytes, and holds the
 // Source to the size that it announced.
 type body struct {
 	of     *bodies // that it is one of
@@ -18,7 +18,7 @@ type body struct {
 	verify func(sum [sha256.Size]byte) error
 	read   int64
 	hash   hash.Hash
-	err    error // what ended the reading: io.EOF if the content is whole
+	err    error // of the last Read: io.EOF if the content is whole
 }
 
 var errTooLarge = errors.New("larger than Options.MaxBytes")
@@ -73,7 +73,7 @@ func wrongLength(read, announced int64) error {
 // and the rest was read.
 func (b *body) Close() error { return nil }
 
-// finish reads what load left, and returns the digest of the whole.
+// finish reads the rest that load left, and returns the digest of the whole.
 func (b *body) finish() (sum [sha256.Size]byte, err error) {
 	if _, err := io.Copy(io.Discard, b); err != nil {
 		return sum, err
@@ -82,7 +82,7 @@ func (b *body) finish() (sum [sha256.Size]byte, err error) {
 	return sum, nil
 }
 
-// failure returns what went wrong with reading, or nil.
+// failure returns the error of reading, or nil.
 func (b *body) failure() error {
 	if b.err == io.EOF { //nolint:errorlint // Read returns io.EOF itself
 		return nil

@@ -18,13 +18,13 @@ import (
 )
 
 // Cache returns a Source that keeps the last good content of source in dir, one
-// directory for each Source. A service that starts loads what is kept, and then
+// directory for each Source. A service that starts loads the kept content, and then
 // asks the origin for something newer: it can answer at once, also while the
-// origin is down, and load can compare what is new with it. Content.File is the
+// origin is down, and load can compare new content with it. Content.File is the
 // file in dir, for a load that maps it.
 //
 // Content is written whole before load sees it, and kept for the next start once
-// it was published; only then what was kept before is deleted. A kept file whose
+// it was published; only then the content kept before is deleted. A kept file whose
 // SHA-256 is not the recorded one is not used, nor one that was kept with other
 // checks or other keys: see [WithEd25519]. dir is made if it is missing; a
 // failure to write there is a failure to fetch. Two processes must not share dir.
@@ -40,13 +40,13 @@ type cacheSource struct {
 	source Source
 	dir    string
 
-	mu    sync.Mutex     // guards what follows, and that what is in use is not swept
+	mu    sync.Mutex     // guards the fields below, and files in use from the sweep
 	max   int64          // the largest Options.MaxBytes of its Reloaders, 0 for none
 	inUse map[string]int // files of attempts that run
-	last  kept           // what is kept, zero if that is not known yet
+	last  kept           // the kept content, zero if it is not known yet
 }
 
-// bound implements bounded: what is refused for its size need not be spooled.
+// bound implements bounded: content refused for its size need not be spooled.
 func (c *cacheSource) bound(maxBytes int64) {
 	c.mu.Lock()
 	c.max = max(c.max, maxBytes)
@@ -72,9 +72,9 @@ type kept struct {
 	checked time.Time // when it was last known to be the newest
 }
 
-// identify returns what tells the content's source from another of the same name,
-// such as the same path with another query, or without a signature. It is salted and cut to four bytes, so
-// that it does not give away a key.
+// identify returns a digest that differs between sources of the same name, such as
+// the same path with another query, or without a signature. It is salted and cut to
+// four bytes, so that it does not give away a key.
 func identify(source Source, salt string) string {
 	sum := sha256.Sum256([]byte(salt + identityOf(source)))
 	return salt + hex.EncodeToString(sum[:4])
@@ -96,7 +96,7 @@ const (
 	partSuffix    = ".part"
 )
 
-// copyBuffer is half of what io.Copy takes: an update allocates little.
+// copyBuffer is half of io.Copy's buffer: an update allocates little.
 const copyBuffer = 16 << 10
 
 // String returns the name of the source that is cached.
@@ -131,7 +131,7 @@ func (c *cacheSource) Kept(context.Context) (*Content, time.Time, error) {
 	return last.content(file), last.checked, nil
 }
 
-// found notes what is kept, unless another attempt has replaced it by now.
+// found notes the kept content, unless another attempt has replaced it by now.
 func (c *cacheSource) found(last kept) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -140,8 +140,8 @@ func (c *cacheSource) found(last kept) {
 	}
 }
 
-// confirm notes for the next start that a revision is the newest, if it is what is
-// kept: by the time of kept.json.
+// confirm notes for the next start that a revision is the newest, if it is the kept
+// one: by the time of kept.json.
 func (c *cacheSource) confirm(revision string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -179,7 +179,7 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 	return file, last, nil
 }
 
-// of fails unless what is kept is of the Cache's source.
+// of fails unless the kept content is of the Cache's source.
 func (k *kept) of(c *cacheSource) error {
 	switch salt := k.Identity[:min(saltSize, len(k.Identity))]; {
 	case k.Source != c.String():

@@ -133,9 +133,9 @@ func (c *cacheSource) record(file string, last kept) error {
 	return nil
 }
 
-// sweep removes what dir does not keep, now that name is not in use any more:
-// content that was replaced or refused, and what an earlier process left half
-// written.
+// sweep removes the files that dir does not keep, now that name is not in use any
+// more: content that was replaced or refused, and files that an earlier process
+// left half written.
 func (c *cacheSource) sweep(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,7 +147,7 @@ func (c *cacheSource) sweep(name string) {
 		last = kept{}
 		json.Unmarshal(text, &last) //nolint:errcheck // then nothing is kept
 	}
-	entries, _ := os.ReadDir(c.dir) // what cannot be removed now is removed another time
+	entries, _ := os.ReadDir(c.dir) // the next sweep tries again
 	for _, entry := range entries {
 		switch name := entry.Name(); {
 		case strings.HasSuffix(name, contentSuffix) && name != last.fileName() && c.inUse[name] == 0,

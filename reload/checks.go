@@ -44,10 +44,10 @@ func WithSHA256(source, sums Source) Source {
 // WithEd25519 returns source with each content checked against the signature
 // that signatures has: an Ed25519 signature of the content's SHA-256 (its 32
 // bytes), raw or in base64, by any of keys. Content without a good signature is
-// not published, as with [WithSHA256], and a [Cache] goes around it, too. It panics without a key, or with one of
-// the wrong length.
+// not published, as with [WithSHA256], and a [Cache] goes around it, too. It panics
+// without a key, or with one of the wrong length.
 //
-// A signature says who made the content, not that it is the newest: what was
+// A signature says who made the content, not that it is the newest: content that was
 // signed once can be served again.
 func WithEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
 	if len(keys) == 0 {
@@ -82,17 +82,17 @@ func keysOf(keys []ed25519.PublicKey) string {
 	return fmt.Sprintf("%x", sorted)
 }
 
-// checkedSource is a Source with another one beside it that has what content is
-// checked against. Its revisions are those of the content, each joined with a
-// digest of that: content that was wrong may be right when the other changes.
+// checkedSource is a Source with another one, its side, beside it, which has the
+// checksum or signature. Its revisions are those of the content, each joined with a
+// digest of the side: content that was wrong may be right when the side changes.
 type checkedSource struct {
 	Source
 	side   Source
-	check  string // what verify trusts
+	check  string // names the check and its keys
 	verify func(side []byte, sum [sha256.Size]byte) error
 
-	mu       sync.Mutex // guards what follows
-	revision string     // of what side had last
+	mu       sync.Mutex // guards the fields below
+	revision string     // of the side's last content
 	content  []byte
 }
 
@@ -111,7 +111,7 @@ func (c *checkedSource) Wait(ctx context.Context, have string) error {
 }
 
 // identity tells c from a source with another check, or with other keys: a Cache
-// may not use what those verified.
+// may not use content that they verified.
 func (c *checkedSource) identity() string { return identityOf(c.Source) + joint + c.check }
 
 func (c *checkedSource) bound(maxBytes int64) { bound(c.Source, maxBytes) }
@@ -135,7 +135,7 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if err := content.closeMalformed(); err != nil {
 		return nil, err
 	}
-	if content.Revision != "" { // what has none is fetched each time
+	if content.Revision != "" { // content without one is fetched each time
 		content.Revision += joint + digest
 	}
 	verify := content.Verify
@@ -154,8 +154,8 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	return content, nil
 }
 
-// forgetSide makes the next Fetch transfer what content is checked against, which
-// may have been transferred wrongly.
+// forgetSide makes the next Fetch transfer the side again, which may have been
+// transferred wrongly.
 func (c *checkedSource) forgetSide() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,7 +171,7 @@ func cutDigest(revision string) (inner, digest string) {
 	return revision[:i], revision[i+len(joint):]
 }
 
-// fetchSide returns what content is checked against.
+// fetchSide returns the checksum or signature.
 func (c *checkedSource) fetchSide(ctx context.Context) ([]byte, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

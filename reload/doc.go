@@ -1,6 +1,6 @@
 // Package reload keeps the current object of a container fresh from a file or a
-// URL: it fetches what is new, loads it into a recycled object, validates it,
-// publishes it, and keeps what was good for as long as what is new is not.
+// URL: it fetches new content, loads it into a recycled object, validates it and
+// publishes it. It keeps the last good object until a new one passes.
 //
 //	pool := poolswap.NewPool(newTable, resetTable)
 //	tables := poolswap.NewEmptyContainer(pool)
@@ -17,6 +17,6 @@
 // after load has returned nil, the body was read to its end, and its length,
 // digest and signature, as far as there are any, were found right.
 //
-// Every failure leaves what is current as it is. Content that load refuses is
+// A failure leaves the current object as it is. Content that load refuses is
 // not fetched again until its revision changes; everything else is tried again.
 package reload

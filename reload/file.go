@@ -25,7 +25,8 @@ const (
 // identity, size, change and modification time, so every way of replacing a file
 // shows: rename over it, a rewrite in place, a symbolic link that comes to point
 // elsewhere on the way to it, deletion and return. A file that changes while it
-// is read is read again. What is not a regular file is an error.
+// is read is read again. A name that
+// is of no regular file is an error.
 //
 // An idle poll is one system call. On linux/amd64 and linux/arm64 it allocates
 // nothing.
@@ -36,13 +37,13 @@ func File(name string) Source { return &fileSource{name: name, stat: newPathStat
 type fileSource struct {
 	name string
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	stat pathStat
-	last fileState // of which revision is the text
-	rev  string
+	last fileState
+	rev  string // the text of last
 }
 
-// fileState is what tells one content of a file from another.
+// fileState differs between two contents of a file.
 type fileState struct {
 	device, inode uint64
 	size          int64
@@ -117,7 +118,7 @@ func openRegular(name string) (*os.File, fs.FileInfo, error) {
 	return file, info, nil
 }
 
-// sameContent reports whether an open file has what it had. The loss of its last
+// sameContent reports whether an open file has its content still. The loss of its last
 // name, to a rename over it or a deletion, changes the change time, not the
 // content.
 func sameContent(then, now fileState) bool {
@@ -127,11 +128,10 @@ func sameContent(then, now fileState) bool {
 	return now == then
 }
 
-// fromStart returns a reader of the whole file, whatever else is done with the
-// file's offset.
+// fromStart returns a reader of the whole file that does not use the file's offset.
 func fromStart(file *os.File) io.Reader { return io.NewSectionReader(file, 0, math.MaxInt64) }
 
-// regular returns an error for what is not a regular file.
+// regular returns an error unless info is of a regular file.
 func regular(name string, info fs.FileInfo) error {
 	if info.Mode().IsRegular() {
 		return nil

@@ -46,7 +46,7 @@ func (f *fsSource) Fetch(ctx context.Context, have string) (_ *Content, err erro
 	if err != nil {
 		return nil, err
 	}
-	if info, err = file.Stat(); err != nil { // of what was opened
+	if info, err = file.Stat(); err != nil { // of the open file
 		file.Close()
 		return nil, err
 	}

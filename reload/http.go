@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Defaults for what HTTPOptions leave zero.
+// Defaults for HTTPOptions that are zero.
 const (
 	DefaultHeaderTimeout = 30 * time.Second
 	DefaultStallTimeout  = 30 * time.Second
@@ -69,13 +69,13 @@ type HTTPOptions struct {
 }
 
 // HTTP returns a Source that GETs a URL. Revisions are the ETag, or else
-// Last-Modified, and requests are conditional: what was not modified is not
+// Last-Modified, and requests are conditional: content that was not modified is not
 // transferred. Compression by gzip is asked for and undone, unless the Client's
 // transport or Prepare decide on it; another encoding is an error. An ETag of more
 // than 1 KiB is not used. Status, logs and errors show the URL's scheme, host
 // and path only: its query may be a licence key. The header Referer has no more
-// after a redirect. Errors of load are shown as they are: what load says of a
-// body that quotes the URL is not redacted.
+// after a redirect. Errors of load are shown as they are: if a body quotes
+// the URL and load quotes the body, the URL is not redacted.
 //
 // It panics if address is not a URL with the scheme http or https and a host, or
 // if a timeout or MaxExpansion is negative.

@@ -28,7 +28,7 @@ import (
 // all of its sources are. What they keep can be of different releases, if the
 // process died while it published, so load's check is needed then, too.
 //
-// The name of a Join is that of its sources, with commas. Join panics without a
+// The name of a Join is the names of its sources, with commas. Join panics without a
 // source, or with a nil one.
 func Join(sources ...Source) Source {
 	if len(sources) == 0 {
@@ -49,9 +49,9 @@ func Join(sources ...Source) Source {
 type joinSource struct {
 	sources []Source
 
-	mu        sync.Mutex // guards what follows
+	mu        sync.Mutex // guards the fields below
 	revision  string     // of the content that was fetched last
-	revisions []string   // those of its parts; never modified
+	revisions []string   // of its parts; never modified
 }
 
 // refuseJoin panics if source is a Join, which wrapper is to wrap.
@@ -98,7 +98,7 @@ func (j *joinSource) Fetch(ctx context.Context, have string) (*Content, error) {
 // errorOf returns an error that says which source it is of.
 func errorOf(source Source, err error) error { return fmt.Errorf("%s: %w", nameOf(source), err) }
 
-// fetchOthers joins what a source has newer with what the others have.
+// fetchOthers joins the newer content of one source with that of the others.
 func (j *joinSource) fetchOthers(ctx context.Context, newer int, content *Content) (*Content, error) {
 	parts := make(partsBody, len(j.sources))
 	parts[newer] = content
@@ -108,8 +108,8 @@ func (j *joinSource) fetchOthers(ctx context.Context, newer int, content *Conten
 	})
 }
 
-// join joins parts, and what get returns for each source of which there is none
-// yet. If get fails or panics, join closes all that there are.
+// join joins parts. get returns the content of a source that has no part yet. If it
+// fails or panics, join closes all parts.
 func (j *joinSource) join(parts partsBody, get func(Source) (*Content, error)) (_ *Content, err error) {
 	complete := false
 	defer func() {
@@ -170,8 +170,8 @@ func (j *joinSource) joint(revisions []string) (revision string) {
 }
 
 // split returns the revisions that a revision is made of, or nil if it was made by
-// another Source. For "" it returns those of the content that was fetched last, if
-// one of them is "", too.
+// another Source. For "" it returns the revisions of the content that was fetched
+// last, if one of them is "", too.
 func (j *joinSource) split(revision string) []string {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -200,7 +200,7 @@ func revisionAt(revisions []string, i int) string {
 	return revisions[i]
 }
 
-// Wait implements Waiter. It returns what the first source says, whichever it is.
+// Wait implements Waiter. It returns with the first source that does.
 func (j *joinSource) Wait(ctx context.Context, have string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var waiting sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// Defaults for what Options leave zero.
+// Defaults for Options that are zero.
 const (
 	DefaultEvery      = time.Minute
 	DefaultObjectWait = 10 * time.Second

@@ -49,7 +49,7 @@ func (r *Reloader) record(e *Event) {
 	if e.ended { // says nothing about the source
 		return
 	}
-	r.calm = true
+	r.steady = true
 	switch e.Outcome {
 	case Failed:
 		r.recordFailure(e)
@@ -59,10 +59,10 @@ func (r *Reloader) record(e *Event) {
 			s.Err, s.Failed = e.Err, e.At
 		}
 		if s.Version == 0 {
-			r.vain++
+			r.fruitless++
 		}
 	default:
-		r.vain = 0
+		r.fruitless = 0
 		s.Failures, s.Refused, s.Stale = 0, "", e.Stale
 		if e.Stale == nil {
 			s.Checked = e.At
@@ -79,21 +79,21 @@ func (r *Reloader) record(e *Event) {
 // recordFailure writes a failure into the status. The caller has mu.
 func (r *Reloader) recordFailure(e *Event) {
 	s := &r.status
-	r.vain++
+	r.fruitless++
 	s.Failures++
 	s.TotalFailures++
 	s.Err, s.Failed = e.Err, e.At
 	var failure *Error
 	errors.As(e.Err, &failure)
-	r.calm = failure.Refused
+	r.steady = failure.Refused
 	switch {
 	case failure.Refused:
 		s.Refused, s.Stale = e.Revision, nil // the origin has answered
-		if e.Revision == s.Revision {        // Accept refused what is loaded
+		if e.Revision == s.Revision {        // Accept refused the loaded content
 			s.Refused = ""
 		}
 	case e.Revision != "" && e.Revision != s.Refused: // Accept may fail to load that
-		s.Refused = "" // there is something newer than what was refused
+		s.Refused = "" // there is something newer than the refused content
 	}
 	if s.Stale != nil {
 		s.Stale = e.Err

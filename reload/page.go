@@ -61,7 +61,7 @@ func (r *Reloader) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	w.Write(text.Bytes()) //nolint:errcheck // the client has gone
 }
 
-// report is what the page shows.
+// report has all that the page shows.
 type report struct {
 	Status
 	Now    time.Time
@@ -100,7 +100,7 @@ func (p *report) Headline() string {
 	return "The newest content is loaded."
 }
 
-// HeldInWords says what readers hold.
+// HeldInWords says how many old versions readers hold.
 func (p *report) HeldInWords() string {
 	switch s := p.Stats; s.Retired {
 	case 0:

@@ -8,7 +8,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// failureInWords says what is wrong while attempts fail.
+// failureInWords says in words why attempts fail.
 func failureInWords(err error) string {
 	var failure *Error
 	switch {
@@ -44,7 +44,7 @@ func stageInWords(err error) string {
 	return "when it published the content"
 }
 
-// causeOfFailure returns err without what the page says elsewhere.
+// causeOfFailure returns err without the facts that the page shows elsewhere.
 func causeOfFailure(err error) error {
 	var failure *Error
 	if errors.As(err, &failure) {

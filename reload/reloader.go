@@ -26,21 +26,21 @@ type Reloader struct {
 
 	turn    chan struct{} // full while an attempt runs
 	tried   chan struct{} // full once an attempt has ended, for Run
-	served  served        // who has the turn owns it
-	keeper  Keeper        // nil, or what is asked before the source is asked for the first time
+	served  served        // guarded by turn, like the fields down to refusal
+	keeper  Keeper        // asked before the source is asked for the first time, or nil
 	notKept error         // why keeper had nothing, until something is loaded
 	have    string        // the last revision that was loaded, or refused for its content
 	sum     [sha256.Size]byte
 	wrong   mismatch
 	refusal error // why have was refused, if it was
-	running bool  // guarded by mu
 
-	mu     sync.Mutex
-	status Status
-	calm   bool   // see forSchedule
-	vain   int    // the same: failures, and what was still refused while nothing was loaded
-	begun  uint64 // attempts
-	recent []Event
+	mu        sync.Mutex
+	running   bool
+	status    Status
+	steady    bool   // see backoffState
+	fruitless int    // the same: attempts in a row
+	begun     uint64 // attempts
+	recent    []Event
 }
 
 // served is the last attempt that ended for another reason than its ctx.
@@ -49,9 +49,9 @@ type served struct {
 	err    error
 }
 
-// New returns a Reloader that publishes in c what source has. load makes the
-// content of next from content; current is what next will replace, or nil, to
-// compare with. load has next and current until it returns, and reads content's
+// New returns a Reloader that publishes the content of source in c. load fills next
+// from content; current is the object that next will replace, or nil, to compare
+// with. load has next and current until it returns, and reads content's
 // Body, to its end or not, or its File. An error of load refuses the content: it
 // is not fetched again until its revision changes. ctx is that of the attempt.
 //
@@ -95,13 +95,12 @@ func nameOf(source Source) string {
 	return fmt.Sprintf("%T", source)
 }
 
-// Reload makes an attempt and returns when one that began after the call has
-// ended: nil if the newest content is loaded, and otherwise an *[Error], that of the
-// refusal as long as the newest content is what was refused, or ctx's error if ctx
-// ended first. It is nil, too, if the attempt loaded what a [Cache] had kept: Status
-// says whether there is something newer. Calls that wait at the same time share
-// one attempt, and a Retry-After does not keep Reload from asking.
-// It panics if ctx is nil.
+// Reload runs an attempt, or joins one that begins after the call. It returns nil if
+// the newest content is loaded, ctx's error if ctx ended first, and otherwise an
+// *[Error]: while the newest content is refused, the error of its refusal. It returns
+// nil, too, if the attempt loaded the content that a [Cache] had kept: Status says
+// whether there may be something newer. A Retry-After does not keep Reload from
+// asking. It panics if ctx is nil.
 func (r *Reloader) Reload(ctx context.Context) error {
 	if ctx == nil {
 		panic("reload: Reload with a nil Context")
@@ -191,7 +190,7 @@ func (r *Reloader) Run(ctx context.Context) error {
 // ask for another pause.
 func (r *Reloader) rest(timer *time.Timer, hints <-chan struct{}, over <-chan error) error {
 	for {
-		select { // what it tells of, the pause takes into account
+		select { // drain: pause already reflects it
 		case <-r.tried:
 		default:
 		}
@@ -235,7 +234,7 @@ func (r *Reloader) announce(next time.Time) {
 	r.status.Next = next
 }
 
-// hint sends what waiter says until ctx ends.
+// hint sends the hints of waiter until ctx ends.
 func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{}) {
 	for ctx.Err() == nil {
 		s := r.Status()
@@ -249,13 +248,13 @@ func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{
 			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
 			sleep(ctx, r.options.Every)
 		}
-		r.restFromHints(ctx)
+		r.throttleHints(ctx)
 	}
 }
 
-// restFromHints waits before the next hint: a hint that leads to nothing but
-// failures leads there more and more rarely. The first success ends that.
-func (r *Reloader) restFromHints(ctx context.Context) {
+// throttleHints waits before the next hint. It backs off while hints only produce
+// failures, until the first success.
+func (r *Reloader) throttleHints(ctx context.Context) {
 	for begun := time.Now(); ctx.Err() == nil; sleep(ctx, min(minHint, r.options.Every)) {
 		if time.Since(begun) >= min(r.options.Every, minHint<<min(r.Status().Failures, 20)) {
 			return

@@ -12,8 +12,8 @@ const firstRetry = time.Second
 // pause returns how long Run waits for the next attempt, and whether the source
 // asked for it: then a hint does not end it.
 func (r *Reloader) pause() (pause time.Duration, asked bool) {
-	s, calm, vain := r.forSchedule()
-	if calm && (s.Failures == 0 || s.Version != 0) {
+	s, steady, fruitless := r.backoffState()
+	if steady && (s.Failures == 0 || s.Version != 0) {
 		return r.poll(), false
 	}
 	// Exponential backoff with full jitter, as in "Exponential Backoff And
@@ -24,14 +24,14 @@ func (r *Reloader) pause() (pause time.Duration, asked bool) {
 		first = min(first, firstRetry)
 	}
 	ceiling := first
-	for range vain - 1 {
+	for range fruitless - 1 {
 		if ceiling >= r.options.MaxBackoff/2 {
 			ceiling = r.options.MaxBackoff
 			break
 		}
 		ceiling *= 2
 	}
-	if calm { // what there is was refused: as often as while all is well, in the end
+	if steady { // refused: back off, but never beyond Every
 		return jitter(first/10, min(ceiling, r.options.Every)), false
 	}
 	longest := r.options.MaxRetryAfter
@@ -47,13 +47,14 @@ func (r *Reloader) poll() time.Duration {
 	return jitter(r.options.Every*9/10, r.options.Every*11/10)
 }
 
-// forSchedule returns the Status, whether the last attempt is no reason for
+// backoffState returns the Status, whether the last attempt is no reason for
 // another pause than Every, since it succeeded, or refused content, which is not
-// fetched again, and how many attempts in a row were in vain.
-func (r *Reloader) forSchedule() (s Status, calm bool, vain int) {
+// fetched again, and how many attempts in a row were fruitless: they failed, or
+// found refused content again while nothing was loaded.
+func (r *Reloader) backoffState() (s Status, steady bool, fruitless int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.status, r.calm, r.vain
+	return r.status, r.steady, r.fruitless
 }
 
 // jitter returns a duration between from and to.

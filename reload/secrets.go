@@ -37,16 +37,16 @@ func (e *redacted) Error() string        { return e.text }
 func (e *redacted) Is(target error) bool { return errors.Is(e.err, target) }
 
 // A URL in a text loses its user information and its query. The text of a
-// malformed redirect has whatever the server sent: no scheme, no host or no path
-// may come before the query.
+// malformed redirect has any text that the server sent: no scheme, no host or no
+// path may come before the query.
 var (
 	userOfURL  = regexp.MustCompile(`(/\\?/)[^/?#\s"<>]*@`) // \/\/ is // in JSON
 	queryOfURL = regexp.MustCompile(`\?[^\s"<>]*[\pL\pN][^\s"<>]*`)
 )
 
-// redact returns text without secrets, and without those of URLs in it. A text that
-// has a secret in another form, as HTML, JSON or a URL escape it, is not shown at
-// all.
+// redact returns text without secrets, and without the secrets of URLs in it. A text
+// that has a secret in another form, escaped for HTML, JSON or a URL, is not shown
+// at all.
 func redact(text string, secrets []string) string {
 	for _, secret := range secrets {
 		text = strings.ReplaceAll(text, secret, "…")
@@ -92,10 +92,9 @@ func unescaped(text string) string {
 // minSecret is the length from which a value is a secret: "1" is in every text.
 const minSecret = 4
 
-// secretsOf returns what must not be shown of the source's URL, of the headers of
-// Prepare, and of requests and those before them, which Prepare may have changed
-// or which redirects led to. The longest come first, since one may be a part of
-// another.
+// secretsOf returns the secrets of the source's URL, of the headers of Prepare, and
+// of requests and the requests before them, which Prepare may have changed or
+// redirects led to. The longest come first, since one may be a part of another.
 func secretsOf(address *url.URL, prepared http.Header, requests ...*http.Request) (all []string) {
 	all = secretsOfURL(address)
 	for _, request := range requests {

@@ -30,22 +30,22 @@ type Waiter interface {
 	Wait(ctx context.Context, have string) error
 }
 
-// Keeper is a Source that keeps content for the next process, as a [Cache] does. A
-// Reloader loads what is kept first, and asks for something newer at once.
+// Keeper is a Source that keeps content for the next process, such as a [Cache]. A
+// Reloader loads the kept content first, and asks for something newer at once.
 type Keeper interface {
-	// Kept returns what is kept and when it was last known to be the newest, or
+	// Kept returns the kept content and when it was last known to be the newest, or
 	// nil if nothing is kept. An error says why it cannot be used.
 	Kept(ctx context.Context) (content *Content, checked time.Time, err error)
 }
 
-// ErrNotModified is what Fetch returns if there is nothing newer.
+// ErrNotModified is the error of a Fetch that finds nothing newer.
 var ErrNotModified = errors.New("reload: not modified")
 
 // ErrChanged says that content changed while it was read. The Reloader reads it
 // again.
 var ErrChanged = errors.New("the content changed while it was read")
 
-// Content is what a [Source] fetched. load reads Body, once, to its end or not,
+// Content is the result of a [Source]'s Fetch. load reads Body, once, to its end or not,
 // or File.
 type Content struct {
 	// Revision names this content. Revisions have no order: two are equal or
@@ -71,7 +71,7 @@ type Content struct {
 	// Parts, if there are any, is the content of each source of a [Join], in their
 	// order. load may read them in any order, or side by side. Body is then all of
 	// them, one after the other, and closes them. Size is their sum, or -1,
-	// Modified the latest. File and Verify are those of each part, and nil here.
+	// Modified the latest. Each part has its own File and Verify, which are nil here.
 	Parts []*Content
 
 	// Source is the name of the source, for load's errors: which file has the bad
@@ -82,7 +82,7 @@ type Content struct {
 	// has returned nil. If it returns an error, the content is not published.
 	Verify func(sum [sha256.Size]byte) error
 
-	// Published, if not nil, is called once the content is what is current.
+	// Published, if not nil, is called once the content is current.
 	Published func() error
 
 	// Accepted is true if the caller of Reloader.Accept wants this revision: load
@@ -100,10 +100,10 @@ func waitFor(ctx context.Context, source Source, have string) error {
 	return ctx.Err()
 }
 
-// identified is a Source whose name does not tell all that tells it from others.
+// identified is a Source whose name is not unique.
 type identified interface{ identity() string }
 
-// identityOf returns what tells a source from others. It may hold secrets.
+// identityOf returns a text that is unique for a source. It may hold secrets.
 func identityOf(source Source) string {
 	if i, ok := source.(identified); ok {
 		return i.identity()

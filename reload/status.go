@@ -17,8 +17,8 @@ const (
 	Unchanged   Outcome = "unchanged"    // a new revision with the same bytes; nothing was published
 	Failed      Outcome = "failed"
 
-	// StillRefused: the Source has nothing newer than what was refused. Event.Err
-	// is that refusal.
+	// StillRefused: the Source has nothing newer than the refused content. Event.Err
+	// is the error of the refusal.
 	StillRefused Outcome = "still refused"
 )
 
@@ -26,7 +26,7 @@ const (
 type Event struct {
 	Outcome  Outcome
 	At       time.Time     // when the attempt ended
-	Revision string        // of what was fetched
+	Revision string        // of the fetched content
 	Version  uint64        // that is current now
 	Size     int64         // bytes read
 	Fetch    time.Duration // until the Source had answered; a File waits for it to be at rest
@@ -37,22 +37,22 @@ type Event struct {
 	ended bool // it failed, and its ctx had ended
 	bad   bool // it failed for its content, which is refused if it has a revision
 
-	checked time.Time // when what was kept was last known to be the newest
+	checked time.Time // when the kept content was last known to be the newest
 }
 
-// Status is what a [Reloader] knows of itself.
+// Status is the state of a [Reloader], for people and programs.
 type Status struct {
 	Source   string
-	Revision string    // of what is loaded, "" if nothing is
-	Version  uint64    // of what is loaded, 0 if nothing is
+	Revision string    // of the loaded content, "" if there is none
+	Version  uint64    // of the loaded object, 0 if there is none
 	Loaded   time.Time // when it was published
 	Modified time.Time // when its origin made it, if known
-	Size     int64     // of what is loaded, in bytes
+	Size     int64     // of the loaded content, in bytes
 	Fetch    time.Duration
 	Load     time.Duration
-	Stale    error // why there may be something newer than what came from a Cache: the origin has not answered since
+	Stale    error // why there may be something newer than the content of a Cache: the origin has not answered since
 
-	Checked  time.Time // when what is loaded was last known to be the newest
+	Checked  time.Time // when the loaded content was last known to be the newest
 	Failures int       // failed attempts since then
 	Refused  string    // the newest revision that is known, if its content was refused
 	Err      error     // of the last failed attempt, even if attempts succeeded since, or the refusal that lasts
@@ -88,8 +88,8 @@ func (s Status) State() string {
 	return "fresh"
 }
 
-// Held returns what held the objects that the last failed attempt waited for in
-// vain, or nil.
+// Held returns the error that says who held the objects, if the last attempt failed
+// because it waited for one too long, or nil.
 func (s Status) Held() *poolswap.HeldError {
 	var held *poolswap.HeldError
 	if s.Failures > 0 && errors.As(s.Err, &held) {
@@ -98,7 +98,7 @@ func (s Status) Held() *poolswap.HeldError {
 	return nil
 }
 
-// Status returns what r knows of itself. It waits for nothing long.
+// Status returns the status of r. It waits for nothing long.
 func (r *Reloader) Status() Status {
 	r.mu.Lock()
 	defer r.mu.Unlock()
