@@ -56,8 +56,8 @@ func TestRefusalEndsWithNewerContent(t *testing.T) {
 	}
 }
 
-// Once the source has answered that what was refused is still the newest, it is
-// that which is wrong, not the failure in between.
+// The failure in between is over once the source has answered that the refused
+// revision is still the newest.
 func TestStatusKeepsRefusal(t *testing.T) {
 	t.Parallel()
 	r, _, fake := refusing(t)
@@ -74,7 +74,7 @@ func TestStatusKeepsRefusal(t *testing.T) {
 	}
 }
 
-// A refusal is over when the source has what is loaded again, by its bytes.
+// A refusal is over when the source has the loaded bytes again.
 func TestRefusalEndsWithRestoredContent(t *testing.T) {
 	t.Parallel()
 	r, c, fake := refusing(t)
@@ -215,7 +215,7 @@ func TestAcceptContext(t *testing.T) {
 	r.Accept(nil, "1") //nolint:staticcheck // it panics
 }
 
-// Accept may refuse what is loaded. That stays, and is still the newest.
+// Accept may refuse the loaded content, which stays, and is still the newest.
 func TestAcceptRefusesCurrentContent(t *testing.T) {
 	t.Parallel()
 	c, _ := newTexts()
@@ -238,7 +238,7 @@ func TestAcceptRefusesCurrentContent(t *testing.T) {
 	}
 }
 
-// Accept answers for what it was asked, not for what was kept.
+// Accept returns the error of its revision, though kept content was loaded.
 func TestAcceptIgnoresKeptContent(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
@@ -250,7 +250,7 @@ func TestAcceptIgnoresKeptContent(t *testing.T) {
 	is(t, c, "good")
 }
 
-// A failure to accept leaves what was refused where an operator can accept it.
+// An operator can accept the refused revision again after a failure.
 func TestAcceptFailureKeepsRefusal(t *testing.T) {
 	t.Parallel()
 	short := errors.New("out of memory")

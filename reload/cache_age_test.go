@@ -16,8 +16,8 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// confirmedAt makes it look as if what a directory keeps was last known to be the
-// newest then.
+// confirmedAt makes it look as if the content that a directory keeps was last known
+// to be the newest then.
 func confirmedAt(t *testing.T, dir string, then time.Time) {
 	t.Helper()
 	if err := os.Chtimes(filepath.Join(dir, "kept.json"), then, then); err != nil {
@@ -67,7 +67,7 @@ func TestCacheAgeEndsWithAnAnswer(t *testing.T) {
 	}
 }
 
-// A confirmation of what was refused says nothing of what is kept.
+// A confirmation of refused content says nothing of the kept content.
 func TestCacheAgeGrowsDuringRefusal(t *testing.T) {
 	t.Parallel()
 	dir, fake, r, _ := cacheKept(t, "good")
@@ -180,8 +180,8 @@ func (k keeperOf) Kept(context.Context) (*reload.Content, time.Time, error) {
 	return k.content(), time.Now(), nil
 }
 
-// What was kept without a check, or with other keys, was not verified by those
-// that the service has now.
+// Content that was kept without a check, or with other keys, was not verified by
+// the checks and keys of today.
 func TestCacheIdentityHasChecks(t *testing.T) {
 	t.Parallel()
 	oldKey, oldPrivate := key(1)

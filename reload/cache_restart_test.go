@@ -105,11 +105,11 @@ func TestRestartComparesWithKeptContent(t *testing.T) {
 	if s := r.Status(); s.Refused != "2" {
 		t.Errorf("the status is %+v", s)
 	}
-	cacheRestarts(t, fake, dir, "short") // without the check: what is kept comes first, and then this
+	cacheRestarts(t, fake, dir, "short") // without the check: after the kept content
 	cacheHas(t, dir, onlyTheKept)
 }
 
-// What is kept can be refused by a load that has become stricter.
+// A load that has become stricter can refuse the kept content.
 func TestRestartWithStricterLoad(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, c := cacheKept(t, "good")
@@ -186,7 +186,7 @@ func TestRestartWithDamagedCache(t *testing.T) {
 	}
 }
 
-// A process does not load what it has kept itself.
+// A process does not load the content that it has kept itself.
 func TestKeptContentOfTheSameProcess(t *testing.T) {
 	t.Parallel()
 	fake := new(reloadtest.Fake)
@@ -205,7 +205,7 @@ func TestKeptContentOfTheSameProcess(t *testing.T) {
 	}
 }
 
-// Nor does a process load what was kept after it has loaded what is newer.
+// Nor does a process load the kept content after it has loaded newer content.
 func TestKeptContentComesBeforeNewer(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
@@ -261,8 +261,8 @@ func TestKeptContentSurvivesTemporary(t *testing.T) {
 	}
 }
 
-// What is kept was loaded: bad content that comes then is refused, and the cache
-// has nothing to offer in its place.
+// Bad content that comes after the kept content is refused. The cache has nothing
+// to offer in its place.
 func TestKeptContentStaysBesideBadContent(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")
@@ -310,8 +310,8 @@ func TestKeptContentIsRefusedOnce(t *testing.T) {
 	}
 }
 
-// What is kept is offered again if the attempt that it was offered to ended for
-// a reason that says nothing about it.
+// Kept content is offered again if its attempt ended for a reason that says nothing
+// about it.
 func TestKeptContentSurvivesCancel(t *testing.T) {
 	t.Parallel()
 	dir, fake, _, _ := cacheKept(t, "good")

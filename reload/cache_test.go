@@ -17,7 +17,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// start returns what a new process has: a Reloader of a Cache.
+// start returns the Reloader of a Cache in a new process.
 func start(source reload.Source, dir string, options reload.Options) (*reload.Reloader, *texts) {
 	c, _ := newTexts()
 	options.Logger = quiet
@@ -115,7 +115,7 @@ func TestCacheDeletesOldFiles(t *testing.T) {
 	cacheRestarts(t, fake, dir, "content 0")
 }
 
-// A transfer that fails leaves what is kept, and no part of a file.
+// A transfer that fails leaves the kept content, and no part of a file.
 func TestCacheSurvivesBrokenTransfer(t *testing.T) {
 	t.Parallel()
 	dir, fake, r, c := cacheKept(t, "good")
@@ -212,7 +212,7 @@ func TestCacheFile(t *testing.T) {
 	}
 }
 
-// What is in use by one Reloader is not deleted by another one of the Source.
+// A file that one Reloader uses is not deleted by another one of the Source.
 func TestCacheShared(t *testing.T) {
 	t.Parallel()
 	dir, fake := t.TempDir(), new(reloadtest.Fake)
@@ -344,7 +344,7 @@ func TestCacheBodyPanics(t *testing.T) {
 	}
 }
 
-// A record that cannot be read for a moment does not cost what is kept.
+// A record that cannot be read for a moment does not cost the kept content.
 func TestCacheRecordUnreadable(t *testing.T) {
 	t.Parallel()
 	dir, fake, r, _ := cacheKept(t, "good")

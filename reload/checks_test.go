@@ -28,15 +28,15 @@ func signed(private ed25519.PrivateKey, text string) []byte {
 	return ed25519.Sign(private, sum[:])
 }
 
-// checkedReloader returns a Reloader of a source that wrap checks, the content
-// and what it is checked against.
+// checkedReloader returns a Reloader of a source that wrap checks, and the fakes of
+// the content and of its side.
 func checkedReloader(wrap func(source, side reload.Source) reload.Source) (r *reload.Reloader, c *texts, content, side *reloadtest.Fake) {
 	c, _ = newTexts()
 	content, side = new(reloadtest.Fake), new(reloadtest.Fake)
 	return reload.New(c, wrap(content, named{side, "side"}), load, reload.Options{Logger: quiet}), c, content, side
 }
 
-// checkedRevision is a revision with what the content is checked against.
+// checkedRevision is a revision with digests of the sides.
 func checkedRevision(revision string, sides ...string) string {
 	for _, side := range sides {
 		sum := sumOf(side)
@@ -318,7 +318,7 @@ func TestChecksCompose(t *testing.T) {
 	is(t, c, "content")
 }
 
-// A cache around the checks keeps what was checked, and transfers it no more.
+// A cache around the checks keeps the checked content, and transfers it no more.
 func TestChecksWithinCache(t *testing.T) {
 	t.Parallel()
 	dir, content, sums := t.TempDir(), new(reloadtest.Fake), new(reloadtest.Fake)

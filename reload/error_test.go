@@ -23,9 +23,9 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// TestErrorTexts gives bad input twice: to a Reloader that has loaded
-// nothing, and to one that has. Each text says where the input came from, what of
-// it, what is wrong, at which stage, what is current, and what happens next.
+// TestErrorTexts gives bad input twice: to a Reloader that has loaded nothing, and
+// to one that has. Each text names the source, the mistake, the stage, the current
+// version, and the next step.
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func TestErrorTexts(t *testing.T) {
 	)
 	for name, test := range map[string]struct {
 		source reload.Source
-		want   string // DIR and URL stand for what differs from run to run
+		want   string // DIR and URL differ from run to run
 		next   string
 	}{
 		"no such file":                   {reload.File(filepath.Join(dir, "missing")), "DIR/missing: fetch: stat DIR/missing: no such file or directory", again},
@@ -162,7 +162,7 @@ type panicReader struct{}
 
 func (panicReader) Read([]byte) (int, error) { panic("nil map") }
 
-// panicky returns good content after the first Fetch, which has what breaks.
+// panicky returns the content of breaks at the first Fetch, and good content then.
 func panicky(breaks func() *reload.Content) reload.Source {
 	fetches := 0
 	return sourceFunc(func(context.Context, string) (*reload.Content, error) {

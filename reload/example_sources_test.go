@@ -130,7 +130,7 @@ func cached(address, token, dir string) reload.Source {
 	return reload.Cache(database(address, token), dir)
 }
 
-// A service that starts while the origin is down answers from what it kept.
+// A service that starts while the origin is down answers from the kept content.
 func ExampleCache() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "cache")
@@ -202,7 +202,7 @@ func ExampleWithEd25519() {
 	// [a.example]
 }
 
-// A program can look at what a Cache kept without asking the origin.
+// A program can look at the content of a Cache without asking the origin.
 func ExampleKeeper() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "kept")

@@ -18,7 +18,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// Table is what the examples keep fresh.
+// Table is the object that the examples keep fresh.
 type Table struct {
 	poolswap.Ref
 	rows []string
@@ -149,7 +149,7 @@ func ExampleFile() {
 	// [new.example]
 }
 
-// What a program embeds is loaded with the code that loads files.
+// Embedded files are loaded with the code that loads files.
 func ExampleFS() {
 	embedded := fstest.MapFS{"table.txt": {Data: []byte("a.example")}}
 	tables := newTables()

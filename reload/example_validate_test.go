@@ -24,7 +24,7 @@ func loadAtLeastHalf(_ context.Context, next, current *Table, content *reload.Co
 	return reload.CheckLoss(len(current.rows), len(next.rows), 0.5)
 }
 
-// A load compares with what is current.
+// A load compares the new object with the current one.
 func ExampleNew_validate() {
 	ctx := context.Background()
 	source := new(reloadtest.Fake)

@@ -68,7 +68,7 @@ func ExampleOptions() {
 	// Output: map[failed:3 loaded:1]
 }
 
-// An alert names what was refused.
+// An alert names the refused revision.
 func ExampleEvent() {
 	alert := func(e reload.Event) {
 		var failure *reload.Error

@@ -1,5 +1,5 @@
 package reload
 
-// OpenRegular is what File opens with, for what a test cannot make happen
-// between its stat and its open.
+// OpenRegular opens the files of File. A test cannot replace a file between File's
+// stat and its open.
 var OpenRegular = openRegular

@@ -25,7 +25,7 @@ type faults struct {
 	*rand.Rand
 	over   bool   // no fault comes any more
 	cancel func() // ends the ctx of the attempt
-	spoilt bool   // whether what was fetched last must not be published
+	spoilt bool   // whether the last fetched content must not be published
 	open   int    // bodies and files
 }
 
@@ -48,7 +48,7 @@ func (f *faults) hit() error {
 	return f.fail()
 }
 
-// spoil is hit, for what the attempt cannot survive.
+// spoil is hit, for faults that the attempt cannot survive.
 func (f *faults) spoil() error {
 	err := f.hit()
 	f.spoilt = f.spoilt || err != nil
@@ -212,8 +212,8 @@ func (o *faultyOrigin) summed() reload.Source {
 	return reload.WithSHA256(content, sums)
 }
 
-// parts returns sources of what makes up the content: one that never changes, two
-// that always change, and the padding, which may be what it was.
+// parts returns sources of parts of the content: one that never changes, two that
+// always change, and the padding, which may stay.
 func (o *faultyOrigin) parts() []reload.Source {
 	o.joined = true
 	part := func(name string, cut func() []byte) reload.Source {

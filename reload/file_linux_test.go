@@ -64,7 +64,7 @@ func TestFileFromTheFuture(t *testing.T) {
 	}
 }
 
-// overlayRefused is what the child process says if it may not mount.
+// overlayRefused is the message of the child process if it may not mount.
 const overlayRefused = "cannot mount an overlay: "
 
 // TestFileOnOverlay reads files of an overlay file system, as in a container:
@@ -293,7 +293,7 @@ func TestCacheReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(dir, 0o755) })
-	if os.Geteuid() == 0 { // root may write all the same, but not to what is mounted so
+	if os.Geteuid() == 0 { // root may write all the same, but not to a read-only mount
 		if err := syscall.Mount(dir, dir, "", syscall.MS_BIND, ""); err != nil {
 			t.Skip("mounting needs a capability:", err)
 		}

@@ -155,7 +155,7 @@ func TestFileOfContent(t *testing.T) {
 	}
 }
 
-// What was opened is whole: the next poll finds what is new.
+// The open file is whole: the next poll finds the new one.
 func TestFileReplacedDuringRead(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {

@@ -65,7 +65,7 @@ func TestHintsOfFailures(t *testing.T) {
 	})
 }
 
-// A Waiter is asked for what is newer than what was refused.
+// A Waiter is asked for something newer than the refused revision.
 func TestHintsDuringRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
@@ -112,7 +112,7 @@ func TestHintsDuringRetryAfter(t *testing.T) {
 	})
 }
 
-// An attempt of another caller that succeeds ends what the source asked for.
+// An attempt of another caller that succeeds ends the Retry-After.
 func TestRetryAfterEndsWithSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()

@@ -54,7 +54,7 @@ func nginxProgram() string {
 	if name := os.Getenv("POOLSWAP_NGINX"); name != "" {
 		return name
 	}
-	for _, name := range []string{"nginx", "/usr/sbin/nginx"} { // PATH may lack what is for root
+	for _, name := range []string{"nginx", "/usr/sbin/nginx"} { // PATH may lack root's directories
 		if program, err := exec.LookPath(name); err == nil {
 			return program
 		}
@@ -119,7 +119,7 @@ func (n *nginx) url(location string) string {
 	return "http://" + n.address + "/" + location + "/data?key=secret"
 }
 
-// put replaces what is served, whose Last-Modified counts seconds only.
+// put replaces the served file, whose Last-Modified counts seconds only.
 func (n *nginx) put(t *testing.T, second int, content string) {
 	t.Helper()
 	name := filepath.Join(n.dir, "www", "data")

@@ -25,8 +25,8 @@ const (
 	secretQuery = "?short=prefix&long=prefix-longer&key=licence+key%2F1"
 )
 
-// everything returns all that a Reloader shows of itself, after attempts of
-// which it has logged and observed what is in shown.
+// everything returns all that a Reloader shows of itself, and shown: the events and
+// logs of its attempts.
 func everything(r *reload.Reloader, shown ...any) string {
 	all := fmt.Sprintf("%+v %v %v", shown, r.Status(), r.Status().Err)
 	for _, format := range []string{"", "json"} {
@@ -169,7 +169,8 @@ func TestSecretsKeepHTTPError(t *testing.T) {
 	}
 }
 
-// What Prepare adds is hidden as what the URL has is, however a server quotes it.
+// Secrets that Prepare adds are hidden like those of the URL, however a server
+// quotes them.
 func TestSecretsOfPrepare(t *testing.T) {
 	t.Parallel()
 	s := site(t, func(w http.ResponseWriter, r *http.Request) {
@@ -191,8 +192,8 @@ func TestSecretsOfPrepare(t *testing.T) {
 	}
 }
 
-// What Prepare puts into the URL, and what a cookie jar sends, is a secret after a
-// redirect, too.
+// The secrets that Prepare puts into the URL and that a cookie jar sends stay
+// secrets after a redirect.
 func TestSecretsOfRedirects(t *testing.T) {
 	t.Parallel()
 	server := site(t, func(w http.ResponseWriter, r *http.Request) {

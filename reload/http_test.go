@@ -65,7 +65,7 @@ func TestHTTPGzip(t *testing.T) {
 		w.Write(packed[:len(packed)-int(cut.Load())])
 	})
 	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{MaxBytes: int64(len(text))})
-	for _, missing := range []int64{int64(len(packed)) / 2, 1, 8} { // 8: what gzip ends with
+	for _, missing := range []int64{int64(len(packed)) / 2, 1, 8} { // 8: the trailer of gzip
 		cut.Store(missing)
 		if failure := failsWith(t, r, reload.Reading); failure.Refused || !errors.Is(failure, io.ErrUnexpectedEOF) {
 			t.Errorf("without %d bytes: %v", missing, failure)
@@ -76,7 +76,7 @@ func TestHTTPGzip(t *testing.T) {
 	succeeds(t, r, c, text)
 
 	r, c = fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{MaxBytes: int64(len(text)) - 1})
-	if failure := failsWith(t, r, reload.Reading); !failure.Refused { // MaxBytes counts what was decompressed
+	if failure := failsWith(t, r, reload.Reading); !failure.Refused { // MaxBytes counts decompressed bytes
 		t.Error(failure)
 	}
 	is(t, c, "")

@@ -40,7 +40,7 @@ func TestJoinFileChangesDuringRead(t *testing.T) {
 		r, c := joinReloader(source, func(ctx context.Context, next, current *text, content *reload.Content) error {
 			if loads++; loads == 1 {
 				write(t, names[i], "NEWER")
-				return errBad // of what is torn, perhaps
+				return errBad // of torn content, perhaps
 			}
 			if content.File != nil || content.Parts[i].File.Name() != names[i] || !content.Modified.Equal(content.Parts[i].Modified) {
 				t.Errorf("content is %+v", content)

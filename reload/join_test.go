@@ -16,7 +16,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// joinFake is a fake with a name, that notes what it is asked for.
+// joinFake is a fake with a name that notes the revisions it is asked with.
 type joinFake struct {
 	*reloadtest.Fake
 	name  string
@@ -74,8 +74,8 @@ func TestJoin(t *testing.T) {
 	if s := r.Status(); s.Revision != "2 2 2" || s.Version != 4 || s.Attempts != 5 || s.Size != 15 || s.Source != "a, b, c" {
 		t.Errorf("the status is %+v", s)
 	}
-	// A source that has nothing newer is asked again without a revision, before
-	// what is newer, and at once behind it.
+	// A source without anything newer is asked again without a revision if it comes
+	// before the newer one, and is asked only so if it comes behind.
 	for i, want := range []string{`["" "1" "2" "" "2" "" "2"]`, `["" "" "1" "2" "" "2"]`, `["" "" "" "1" "2"]`} {
 		if asked := fmt.Sprintf("%q", fakes[i].asked); asked != want {
 			t.Errorf("%s is asked for %s, want %s", fakes[i].name, asked, want)

@@ -14,8 +14,8 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// What docs/reload.md calls wrong is shown here to be wrong, and what it calls
-// right to be right under the same circumstances.
+// The code that docs/reload.md calls wrong goes wrong here, and the code that it
+// calls right goes right under the same circumstances.
 
 // readIfNewer is the wrong way to poll a file.
 func readIfNewer(file string, last time.Time) ([]byte, time.Time) {

@@ -75,7 +75,7 @@ func TestMaxBackoff(t *testing.T) {
 	}
 }
 
-// A service that cannot answer is in a hurry, even if what there is was refused.
+// A service that cannot answer is in a hurry, even if the content was refused.
 func TestRefusalPauseWithoutContent(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: 24 * time.Hour}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		fake.Push([]byte("bad"))
@@ -141,8 +141,8 @@ func TestRetryAfterLimit(t *testing.T) {
 	}
 }
 
-// A Retry-After is over once the source has answered, even if it has nothing but
-// what was refused, and nothing is loaded yet.
+// A Retry-After is over once the source has answered, even if it has only the
+// refused revision, and nothing is loaded yet.
 func TestRetryAfterEndsWithAnswer(t *testing.T) {
 	inBubble(t, true, reload.Options{Every: time.Minute}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		push(fake, "bad")
@@ -175,7 +175,7 @@ func TestRefusalPauseGrows(t *testing.T) {
 	})
 }
 
-// Refused content does not make Run forget what the source asks for.
+// Run keeps to a Retry-After although content was refused before.
 func TestRetryAfterDuringRefusal(t *testing.T) {
 	inBubble(t, false, reload.Options{Every: time.Minute, MaxRetryAfter: time.Hour}, func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake) {
 		fake.Push([]byte("one"))
@@ -194,7 +194,7 @@ func TestRetryAfterDuringRefusal(t *testing.T) {
 		if s := r.Status(); s.Refused != "2" || s.Failures != 2 {
 			t.Errorf("the status is %+v", s)
 		}
-		fake.Fail(reload.ErrNotModified) // it has what was refused
+		fake.Fail(reload.ErrNotModified) // it has the refused revision
 		nextPause(r)
 		if pause := time.Until(r.Status().Next); pause > 66*time.Second {
 			t.Errorf("after the hour the next attempt is in %v, want Every", pause)

@@ -15,8 +15,8 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// goldenJSON is what programs read after a good load, a refused one and a reader
-// that holds the first version.
+// goldenJSON is the JSON after a good load, a refused one and a reader that holds
+// the first version.
 const goldenJSON = `{
   "source": "fake",
   "state": "refused",

@@ -20,7 +20,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// text is an object that holds what was loaded.
+// text is the object of most tests.
 type text struct {
 	poolswap.Ref
 	value []byte
@@ -30,7 +30,7 @@ type texts = poolswap.Container[text, *text]
 
 var errBad = errors.New("bad row 3")
 
-// load refuses what begins with "bad" and panics for what begins with "panic".
+// load refuses content that begins with "bad" and panics for "panic".
 func load(_ context.Context, next, _ *text, content *reload.Content) error {
 	all, err := io.ReadAll(content.Body)
 	next.value = append(next.value[:0], all...)
@@ -49,7 +49,7 @@ func newTexts() (*texts, *poolswap.Pool[text, *text]) {
 	return poolswap.NewEmptyContainer(pool), pool
 }
 
-// current returns what a reader gets, or "" if the container is empty.
+// current returns the value that a reader gets, or "" if the container is empty.
 func current(c *texts) string {
 	obj := c.Acquire()
 	defer c.Release(obj)
