@@ -9,8 +9,8 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// Error is why an attempt failed. What was current stays current. If load, the
-// Source or its Content panicked, Err is a *poolswap.HookPanicError.
+// Error is why an attempt failed. The current object stays. If load, the Source or
+// its Content panicked, Err is a *poolswap.HookPanicError.
 type Error struct {
 	Source   string // its name
 	Revision string // of the content, or "" if none was fetched

@@ -25,7 +25,7 @@ import (
 // All bodies are open while load reads the first: a server that loses patience
 // needs a [Cache] around its source. Options of one source, such as a Cache or
 // [WithSHA256], go around that source, not around the Join. A Join is a [Keeper] if
-// all of its sources are. What they keep can be of different releases, if the
+// all of its sources are. The kept parts can be of different releases, if the
 // process died while it published, so load's check is needed then, too.
 //
 // The name of a Join is the names of its sources, with commas. Join panics without a

@@ -6,7 +6,7 @@ import (
 )
 
 // MarshalJSON returns s as JSON: durations in seconds, sizes in bytes, errors as
-// text, times in RFC 3339. What is not known or did not happen is left out.
+// text, times in RFC 3339. Unknown values are left out.
 func (s Status) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
 
 // MarshalJSON returns e as JSON, as [Status.MarshalJSON] does.

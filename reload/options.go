@@ -45,8 +45,8 @@ type Options struct {
 	MaxBytes int64
 
 	// Logger receives Info for each swap, Warn for each failure and for a Waiter
-	// that gives no hints, and Debug for what was not modified; nil stands for
-	// slog.Default().
+	// that gives no hints, and Debug for content that was not modified; nil
+	// stands for slog.Default().
 	Logger *slog.Logger
 
 	// Stats, if not nil, is the Stats method of the container's pool, for the

@@ -24,8 +24,8 @@ type Source interface {
 }
 
 // Waiter is a Source that knows when to ask. Wait returns nil when there may be
-// content newer than have, and an error when ctx ends or it cannot tell. What it
-// says is a hint only: the Reloader fetches now and then all the same.
+// content newer than have, and an error when ctx ends or it cannot tell. A nil is a
+// hint only: the Reloader fetches now and then all the same.
 type Waiter interface {
 	Wait(ctx context.Context, have string) error
 }
