@@ -12,7 +12,8 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// attempt is one try to load the source's content.
+// attempt is one try to load the source's content. This file takes it from the fetch
+// to the publication, settle.go says how it ended, and outcome.go tells of it.
 type attempt struct {
 	*Reloader
 
@@ -21,13 +22,6 @@ type attempt struct {
 	bodies  *bodies
 	sum     [sha256.Size]byte // the digest of all bodies
 	stage   Stage
-}
-
-// mismatch is content that Verify refused. Twice the same is the origin's fault,
-// once may be the transfer's.
-type mismatch struct {
-	revision string
-	sum      [sha256.Size]byte
 }
 
 // errUnchanged ends a fill that made a copy of the current object.
@@ -151,16 +145,6 @@ func notFirst(err error) error {
 	return err
 }
 
-// notModified settles an attempt that found nothing newer than the content that is
-// loaded, or was refused.
-func (r *Reloader) notModified(e Event) Event {
-	e.Outcome = NotModified
-	if r.refusal != nil {
-		e.Outcome, e.Err = StillRefused, r.refusal
-	}
-	return e
-}
-
 // load loads and publishes content. stale is why there may be something newer.
 func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale error) Event {
 	e.Revision, e.Stale = content.Revision, stale
@@ -186,8 +170,18 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 	return r.unpublished(e, a, err)
 }
 
-// fill fills an object from the pool, before its publication.
-// current is the version that it is to replace.
+// publisher returns a function that publishes the content of an attempt in c: it
+// fills an object with load, and returns the version, or 0.
+func publisher[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], load func(ctx context.Context, next, current *T, content *Content) error) func(context.Context, *attempt) (uint64, error) {
+	return func(ctx context.Context, a *attempt) (uint64, error) {
+		return c.Publish(ctx, func(next, current *T) error {
+			return a.fill(c.VersionOf(current), func() error { return load(a.ctx, next, current, a.content) })
+		})
+	}
+}
+
+// fill fills an object from the pool, before its publication. current is the version
+// that it is to replace.
 func (a *attempt) fill(current uint64, load func() error) error {
 	a.stage = Loading
 	refusal := recovered(load)
@@ -236,79 +230,4 @@ func (a *attempt) closeBody() {
 	if err := recovered(a.bodies.end); errors.As(err, &panicked) {
 		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: Close of the Body", slog.String("source", a.name), slog.Any("error", err))
 	}
-}
-
-// loaded settles an attempt that published.
-func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event {
-	e.Outcome = Loaded
-	a.published(err)
-	r.have, r.sum, r.wrong, r.refusal = a.content.Revision, a.sum, mismatch{}, nil
-	r.keeper, r.notKept = nil, nil
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := &r.status
-	s.Revision, s.Version, s.Loaded, s.Modified = a.content.Revision, version, time.Now(), a.content.Modified
-	s.Checked = s.Loaded
-	if e.Stale != nil && e.checked.Before(s.Loaded) { // a later time is of a clock that was wrong
-		s.Checked = e.checked
-	}
-	s.Size, s.Fetch, s.Load, s.Stale = e.Size, e.Fetch, e.Load, e.Stale
-	s.Swaps++
-	return e
-}
-
-// published tells the Source that its content is current, and logs the errors
-// since.
-func (a *attempt) published(err error) {
-	if a.content.Published != nil {
-		err = errors.Join(err, recovered(a.content.Published))
-	}
-	if err != nil {
-		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: published, but", slog.String("source", a.name), slog.Any("error", err))
-	}
-}
-
-// unpublished settles an attempt that did not publish.
-func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
-	switch {
-	case errors.Is(err, errUnchanged):
-		e.Outcome = Unchanged
-		a.published(nil)
-		r.have, r.refusal = a.content.Revision, nil
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.status.Revision, r.status.Modified = a.content.Revision, a.content.Modified
-		return e
-	case a.ctx.Err() != nil:
-		e.ended = true
-	case a.stage == Loading && !errors.As(err, new(*temporary)):
-		return r.refused(e, Loading, err)
-	case errors.Is(err, errTooLarge), errors.Is(err, errExpands):
-		return r.refused(e, Reading, err)
-	case a.stage == Verifying:
-		wrong := mismatch{a.content.Revision, a.sum}
-		if wrong == r.wrong {
-			return r.refused(e, Verifying, err)
-		}
-		r.wrong = wrong
-	}
-	return r.failed(e, a.stage, err, false)
-}
-
-// refused settles an attempt whose content is bad.
-func (r *Reloader) refused(e Event, stage Stage, err error) Event {
-	r.have, e.bad = e.Revision, true
-	e = r.failed(e, stage, err, e.Revision != "")
-	r.refusal = nil
-	if e.Revision != r.status.Revision { // Accept may refuse the loaded content, which stays
-		r.refusal = e.Err
-	}
-	return e
-}
-
-// failed settles an attempt that failed.
-func (r *Reloader) failed(e Event, stage Stage, err error, refused bool) Event {
-	e.Outcome = Failed
-	e.Err = &Error{Source: r.name, Revision: e.Revision, Stage: stage, Refused: refused, Current: r.version(), Err: err}
-	return e
 }

@@ -71,6 +71,7 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 		source:  source,
 		name:    nameOf(source),
 		options: options,
+		publish: publisher(c, load),
 		version: c.Version,
 		wait:    c.Wait,
 		turn:    make(chan struct{}, 1),
@@ -78,12 +79,6 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 	}
 	r.status.Source = r.name
 	r.keeper, _ = source.(Keeper)
-	r.publish = func(ctx context.Context, a *attempt) (uint64, error) {
-		return c.Publish(ctx, func(next, current *T) error {
-			now := c.VersionOf(current)
-			return a.fill(now, func() error { return load(a.ctx, next, current, a.content) })
-		})
-	}
 	return r
 }
 

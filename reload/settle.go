@@ -1,0 +1,100 @@
+package reload
+
+import (
+	"crypto/sha256"
+	"errors"
+	"log/slog"
+	"time"
+)
+
+// mismatch is content that Verify refused. Twice the same is the origin's fault,
+// once may be the transfer's.
+type mismatch struct {
+	revision string
+	sum      [sha256.Size]byte
+}
+
+// notModified settles an attempt that found nothing newer than the content that is
+// loaded, or was refused.
+func (r *Reloader) notModified(e Event) Event {
+	e.Outcome = NotModified
+	if r.refusal != nil {
+		e.Outcome, e.Err = StillRefused, r.refusal
+	}
+	return e
+}
+
+// loaded settles an attempt that published.
+func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event {
+	e.Outcome = Loaded
+	a.published(err)
+	r.have, r.sum, r.wrong, r.refusal = a.content.Revision, a.sum, mismatch{}, nil
+	r.keeper, r.notKept = nil, nil
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s := &r.status
+	s.Revision, s.Version, s.Loaded, s.Modified = a.content.Revision, version, time.Now(), a.content.Modified
+	s.Checked = s.Loaded
+	if e.Stale != nil && e.checked.Before(s.Loaded) { // a later time is of a clock that was wrong
+		s.Checked = e.checked
+	}
+	s.Size, s.Fetch, s.Load, s.Stale = e.Size, e.Fetch, e.Load, e.Stale
+	s.Swaps++
+	return e
+}
+
+// published tells the Source that its content is current, and logs the errors
+// since.
+func (a *attempt) published(err error) {
+	if a.content.Published != nil {
+		err = errors.Join(err, recovered(a.content.Published))
+	}
+	if err != nil {
+		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: published, but", slog.String("source", a.name), slog.Any("error", err))
+	}
+}
+
+// unpublished settles an attempt that did not publish.
+func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
+	switch {
+	case errors.Is(err, errUnchanged):
+		e.Outcome = Unchanged
+		a.published(nil)
+		r.have, r.refusal = a.content.Revision, nil
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.status.Revision, r.status.Modified = a.content.Revision, a.content.Modified
+		return e
+	case a.ctx.Err() != nil:
+		e.ended = true
+	case a.stage == Loading && !errors.As(err, new(*temporary)):
+		return r.refused(e, Loading, err)
+	case errors.Is(err, errTooLarge), errors.Is(err, errExpands):
+		return r.refused(e, Reading, err)
+	case a.stage == Verifying:
+		wrong := mismatch{a.content.Revision, a.sum}
+		if wrong == r.wrong {
+			return r.refused(e, Verifying, err)
+		}
+		r.wrong = wrong
+	}
+	return r.failed(e, a.stage, err, false)
+}
+
+// refused settles an attempt whose content is bad.
+func (r *Reloader) refused(e Event, stage Stage, err error) Event {
+	r.have, e.bad = e.Revision, true
+	e = r.failed(e, stage, err, e.Revision != "")
+	r.refusal = nil
+	if e.Revision != r.status.Revision { // Accept may refuse the loaded content, which stays
+		r.refusal = e.Err
+	}
+	return e
+}
+
+// failed settles an attempt that failed.
+func (r *Reloader) failed(e Event, stage Stage, err error, refused bool) Event {
+	e.Outcome = Failed
+	e.Err = &Error{Source: r.name, Revision: e.Revision, Stage: stage, Refused: refused, Current: r.version(), Err: err}
+	return e
+}
