@@ -205,10 +205,10 @@ func slowest(goroutines int, f func()) time.Duration {
 	return slices.Max(took)
 }
 
-// BenchmarkPublishRatio alternates, in one run, between Publish and what it is
-// made of, GetNew and Update, and between Version and a pointer's Load. It
-// reports the median time of each, and what the project promises of them. One
-// iteration is one turn of each.
+// BenchmarkPublishRatio alternates, in one run, between Publish and its
+// parts, GetNew and Update, and between Version and a pointer's Load. It reports the
+// median time of each, and the ratios that the project promises. One iteration is
+// one turn of each.
 func BenchmarkPublishRatio(b *testing.B) {
 	const calls, loads = 1000, 100_000
 	ctx, cancel := context.WithCancel(context.Background())

@@ -86,10 +86,8 @@ func TestClosedContainer(t *testing.T) {
 	})
 }
 
-// TestCloseEndsPublishers: one in fill ends unpublished and is waited for, one
-// that waits for its turn ends at once.
-// TestContainerCloseWaits, and not for what another container
-// of the pool did.
+// TestContainerCloseWaits for the container's own objects, and not for those of
+// another container of the pool.
 func TestContainerCloseWaits(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c, other := poolswap.NewContainer(pool, &table{value: 1}), poolswap.NewContainer(pool, &table{value: 2})
@@ -98,12 +96,14 @@ func TestContainerCloseWaits(t *testing.T) {
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := c.Close(ended); err != nil {
-		t.Errorf("while a reader holds what was current in another container: %v", err)
+		t.Errorf("while a reader holds an object of another container: %v", err)
 	}
 	wantHeld(t, other.Close(ended), context.Canceled)
 	other.Release(held)
 }
 
+// TestCloseEndsPublishers: Close waits for one in fill, which ends unpublished; one
+// that waits for its turn ends at once.
 func TestCloseEndsPublishers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{})

@@ -249,8 +249,8 @@ func TestNilContainerPanics(t *testing.T) {
 	}
 }
 
-// TestContainerCacheLines: what the allocator puts next to the word that
-// readers read must not share its line, or the line that is fetched with it.
+// TestContainerCacheLines: a neighbour in memory must not share the line of the word
+// that readers read, or the line that is fetched with it.
 func TestContainerCacheLines(t *testing.T) {
 	if size := unsafe.Sizeof(poolswap.Container[table, *table]{}); size != 256 {
 		t.Errorf("a Container is %d bytes, want 256", size)

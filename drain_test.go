@@ -22,7 +22,7 @@ func TestDrainWaitsForReplacedObjects(t *testing.T) {
 		held := c.Acquire()
 		also := c.Retain(held)
 		if err := pool.Drain(t.Context()); err != nil {
-			t.Errorf("Drain while what is held is current: %v", err)
+			t.Errorf("Drain while the held object is current: %v", err)
 		}
 		publish(t, c, set(1))
 		later := c.Acquire() // replaced below, while Drain waits

@@ -10,7 +10,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// Names is what the examples of the writer's side swap.
+// Names is the object of the examples of the writer's side.
 type Names struct {
 	poolswap.Ref
 	list []string
@@ -194,7 +194,7 @@ func ExampleErrConflict() {
 		return add("ada")(next, current)
 	})
 	if err == poolswap.ErrConflict {
-		_, err = names.Publish(ctx, add("ada")) // builds on what is current now
+		_, err = names.Publish(ctx, add("ada")) // builds on the object that is current now
 	}
 	names.WithAcquire(func(n *Names) { fmt.Println(n.list, err) })
 	// Output: [from elsewhere ada] <nil>

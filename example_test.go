@@ -197,7 +197,7 @@ func ExampleReader() {
 	// [b.example]
 }
 
-// What Load returns is valid until the next Load, even when it was replaced
+// The object that Load returns is valid until the next Load, even when it was replaced
 // long ago.
 func ExampleReader_Load() {
 	lists := poolswap.NewContainer(newDenyLists(), &DenyList{hosts: []string{"a.example"}})

@@ -55,8 +55,8 @@ func TestHooksNeverRunOnReader(t *testing.T) {
 	})
 }
 
-// TestHooksRunOnDrainingWriter is the other half: what a writer drains it
-// resets itself, before Update returns.
+// TestHooksRunOnDrainingWriter is the other half: a writer that drains an object
+// resets it itself, before Update returns.
 func TestHooksRunOnDrainingWriter(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)

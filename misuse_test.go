@@ -69,7 +69,7 @@ func TestNewPoolRefusesBadArguments(t *testing.T) {
 func TestGetRefusesBadFactory(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		stranger := newTablePool(options).Get()
-		var next *table // what the factory returns
+		var next *table // the factory returns it
 		pool := poolswap.NewPoolWithOptions(func() *table { return next }, nil, options)
 		c := poolswap.NewContainer(pool, &table{value: 1})
 

@@ -108,7 +108,7 @@ func TestFailedFillChangesNothing(t *testing.T) {
 				}
 				next := pool.Get()
 				if v := c.VersionOf(next); v != 0 || next.value != 0 {
-					t.Errorf("what was given back half filled has version %d, value %d", v, next.value)
+					t.Errorf("an object given back half filled has version %d, value %d", v, next.value)
 				}
 				pool.Release(next)
 				publish(t, c, set(9))
@@ -137,8 +137,8 @@ func TestPublishContext(t *testing.T) {
 	}
 }
 
-// TestPublishConflict: whatever came between, even if what
-// is current has the address that it had.
+// TestPublishConflict: by any publication in between, even if the current object has
+// its old address.
 func TestPublishConflict(t *testing.T) {
 	for _, between := range []struct {
 		name  string
@@ -193,7 +193,7 @@ func TestMisuseOfPublish(t *testing.T) {
 		{"released and taken again", gone, func(next *table) {
 			pool.Release(next)
 			if pool.Get() != next {
-				t.Fatal("Get did not return what was released")
+				t.Fatal("Get did not return the released object")
 			}
 		}},
 		{"overwritten", "poolswap: Publish of a *poolswap_test.table whose Ref was overwritten after the pool had handed it out (by *t = T{…}? assign to the other fields)", func(next *table) { *next = table{value: 3} }},
@@ -226,8 +226,8 @@ func TestMisuseOfPublish(t *testing.T) {
 	}
 }
 
-// TestNextAfterPublish: what can be known of a next that is
-// used on is told, at once or when the object drains.
+// TestNextAfterPublish: the use of next after fill is reported, at once or when the
+// object drains.
 func TestNextAfterPublish(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	var kept *table
@@ -307,7 +307,7 @@ func TestHooksRunWithoutTurn(t *testing.T) {
 	c := poolswap.NewContainer(h.Pool, &table{value: 1})
 	ran := 0
 	h.onReset(func(obj *table) bool {
-		if obj.value == 1 { // what the outer Publish replaced
+		if obj.value == 1 { // replaced by the outer Publish
 			publish(t, c, set(3))
 			ran++
 		}
@@ -351,7 +351,7 @@ func TestPublishReportsOverRelease(t *testing.T) {
 	})
 }
 
-// noContext is what the tests of misuse pass.
+// noContext is the nil Context of the tests of misuse.
 var noContext context.Context
 
 // current returns the current object without a reference.

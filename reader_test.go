@@ -20,7 +20,7 @@ func TestReader(t *testing.T) {
 			{"Close and Park may be called repeatedly and in any order", closeTwice},
 			{"a Reader may be passed between goroutines", readerIsPassed},
 			{"a recycled object is loaded again", recycledObjectIsLoaded},
-			{"Load releases what it held before it takes another", loadReleasesFirst},
+			{"Load releases the held object before it takes another", loadReleasesFirst},
 		} {
 			t.Run(test.name, func(t *testing.T) { test.run(t, options) })
 		}

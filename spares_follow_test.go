@@ -78,8 +78,8 @@ func TestOneWriterCostsTwoObjects(t *testing.T) {
 	})
 }
 
-// TestDefaultSparesFallAfterWriters: it falls after one round of Gets to
-// two, and what is too many is discarded once, with no lock held.
+// TestDefaultSparesFallAfterWriters: after one round of Gets the default is two, and
+// the surplus is discarded once, with no lock held.
 func TestDefaultSparesFallAfterWriters(t *testing.T) {
 	for _, byReader := range []bool{false, true} {
 		pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
@@ -207,8 +207,7 @@ func TestDefaultSparesForgetLostObjects(t *testing.T) {
 	}
 }
 
-// TestEachWayOutEndsFill counts what is filled after objects went each way many
-// times: a count that drifts would show.
+// TestEachWayOutEndsFill counts the fills after objects went each way many times: a count that drifts would show.
 func TestEachWayOutEndsFill(t *testing.T) {
 	pool := newCounting(poolswap.Options[table]{})
 	c := poolswap.NewEmptyContainer(pool.Pool)

@@ -12,8 +12,7 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// randomWork is a pool whose hooks fail now and then, and what its users know of
-// it.
+// randomWork is a pool whose hooks fail now and then, and the notes of its users.
 type randomWork struct {
 	pool       *poolswap.Pool[table, *table]
 	containers []*poolswap.Container[table, *table]
@@ -98,7 +97,7 @@ func (w *randomWork) broughtBack() *table {
 	return obj
 }
 
-// run does n things, and ends what it began.
+// run does n things, and ends all fills that it began.
 func (w *randomWork) run(t *testing.T, seed uint64, n int) {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var own []*table
@@ -133,7 +132,7 @@ func (w *randomWork) run(t *testing.T, seed uint64, n int) {
 			if obj := w.broughtBack(); obj != nil {
 				w.panics(func() { c.Update(obj) })
 			}
-		case 10: // what is held is current or was
+		case 10: // the held object is current or was
 			if obj := c.Acquire(); obj != nil {
 				if !w.panics(func() { c.Update(obj) }) {
 					t.Error("an object that was held was published")

@@ -185,8 +185,8 @@ func TestTrimDropsSpares(t *testing.T) {
 	}
 }
 
-// TestTrimDropsOverflow: the race detector drops some of what a sync.Pool is
-// given, so not all of it is there.
+// TestTrimDropsOverflow: under the race detector a sync.Pool drops some objects, so
+// not all of them are there.
 func TestTrimDropsOverflow(t *testing.T) {
 	const spares, objects = 1, 40
 	pool := newCounting(poolswap.Options[table]{Spares: spares})
@@ -278,7 +278,7 @@ func TestFastWriterNeedsThreeObjects(t *testing.T) {
 	})
 }
 
-// TestManySpares: memory is taken for what is kept.
+// TestManySpares: a large limit takes no memory for spares that are not there.
 func TestManySpares(t *testing.T) {
 	const all = math.MaxInt
 	pool := newCounting(poolswap.Options[table]{Spares: all, Discard: func(*table) { t.Error("a spare was discarded") }})

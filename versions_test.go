@@ -54,7 +54,7 @@ func TestVersionOf(t *testing.T) {
 	held := c.Acquire()
 	second := publish(t, c, set(1))
 	if v := c.VersionOf(held); v != first {
-		t.Errorf("what is held and was replaced has version %d, want %d", v, first)
+		t.Errorf("the held object, replaced, has version %d, want %d", v, first)
 	}
 	c.Release(held)
 	pooltest.Settled(t, pool, 0)
@@ -86,7 +86,7 @@ func TestVersionOf(t *testing.T) {
 	d.Update(nil)
 	d.Update(gone) // brought back
 	if v := d.VersionOf(gone); v == 0 || v != d.Version() {
-		t.Errorf("what was brought back has version %d, current is %d", v, d.Version())
+		t.Errorf("the object that was brought back has version %d, current is %d", v, d.Version())
 	}
 }
 
@@ -97,7 +97,7 @@ func TestMisuseOfVersionOfAndRetain(t *testing.T) {
 	pool.Release(free)
 	private := pool.Get()
 	if private != free {
-		t.Fatal("Get did not return what was released")
+		t.Fatal("Get did not return the released object")
 	}
 	elsewhere := newTableContainer(poolswap.Options[table]{})
 	foreign := elsewhere.Acquire()
@@ -315,8 +315,8 @@ func TestVersionsLoop(t *testing.T) {
 	}
 }
 
-// TestVersionsLoopWithSlowBody, and starts with what is
-// current.
+// TestVersionsLoopWithSlowBody: it misses versions in between, and starts with the
+// current one.
 func TestVersionsLoopWithSlowBody(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	var values []int
@@ -372,8 +372,8 @@ func keepUpdating(c *poolswap.Container[table, *table]) (stop func()) {
 	}
 }
 
-// TestVersionOfReturnedObject: it was discarded, so what is in
-// it is not what was current.
+// TestVersionOfReturnedObject: it was discarded, so its content is not that of its
+// version.
 func TestVersionOfReturnedObject(t *testing.T) {
 	only := new(table)
 	pool := poolswap.NewPoolWithOptions(func() *table { return only }, nil, poolswap.Options[table]{Spares: poolswap.NoSpares})

@@ -16,10 +16,9 @@ import (
 )
 
 // The example_patterns files and example_resources_test.go are the code of
-// docs/patterns.md; TestThePatternsAreCompiled compares them with the page. Here
-// is what reads a table, and how a pool is made; example_patterns_write_test.go
-// has what replaces a table, example_patterns_versions_test.go what follows the
-// versions.
+// docs/patterns.md; TestPagesShowCompiledCode compares them with the page. This file
+// has the readers of a table, and how a pool is made; example_patterns_write_test.go
+// has the writers, example_patterns_versions_test.go the followers of versions.
 
 type Table struct {
 	poolswap.Ref
@@ -84,7 +83,7 @@ func (s *Service) lookup(dst []byte, key uint32) ([]byte, error) {
 	return dst, nil
 }
 
-// A request copies what outlives its reference.
+// A request copies the answer, which outlives its reference.
 func Example_request() {
 	ctx := context.Background()
 	s := NewService()

@@ -82,7 +82,7 @@ func (s *Service) addOrRetry(ctx context.Context, key uint32, name string) error
 	}
 }
 
-// Two writers build on what the other published.
+// Two writers build on the content of each other.
 func Example_twoWriters() {
 	ctx := context.Background()
 	s := NewService()

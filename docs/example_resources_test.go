@@ -114,8 +114,8 @@ func (f *Files) reopen(ctx context.Context, name string) error {
 // close returns nil once every mapping is gone.
 func (f *Files) close(ctx context.Context) error { return f.pool.Close(ctx) }
 
-// A mapping goes with its last reader; what is leaked goes when the garbage
-// collector takes its object; Close waits for both.
+// A mapping goes with its last reader; a leaked one goes when the garbage collector
+// takes its object; Close waits for both.
 func Example_mapping() {
 	ctx := context.Background()
 	f := NewFiles()
@@ -138,7 +138,7 @@ func Example_mapping() {
 	// <nil> 0 mappings
 }
 
-// mappings counts what mmap has mapped and munmap has not.
+// mappings counts the mappings of mmap that munmap has not ended.
 var mappings atomic.Int64
 
 // mmap stands for the system call.

@@ -11,7 +11,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// At the limit a reload says who holds what, and the source is not read.
+// At the limit a reload names the held versions, and does not read the source.
 func TestReloadAtLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLimited()
@@ -69,7 +69,7 @@ func TestReloadWithoutTurnAtLimit(t *testing.T) {
 	})
 }
 
-// What did not come from the pool is not refused.
+// A table that did not come from the pool is not refused.
 func TestLiteralBeyondLimit(t *testing.T) {
 	s := newLimited()
 	load(t, s, "17 a.example")
@@ -90,8 +90,8 @@ func TestLiteralBeyondLimit(t *testing.T) {
 	}
 }
 
-// A reader that holds an old version and waits for a new one keeps a publisher
-// from what it waits for, where MaxLive leaves no room.
+// A reader that holds an old version and waits for a new one keeps a publisher from
+// making it, where MaxLive leaves no room.
 func TestHeldVersionBlocksPublishAtLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLimited()

@@ -43,7 +43,7 @@ func TestLookupThatReturnsSlice(t *testing.T) {
 	}
 }
 
-// What a Reader holds is the Reader's to release.
+// The Reader releases the object that it holds.
 func TestReleaseOfReadersObject(t *testing.T) {
 	s := NewService()
 	load(t, s, "17 a.example")
@@ -88,7 +88,7 @@ func TestWorkersRetainOneVersion(t *testing.T) {
 	if len(seen) != 1 {
 		t.Errorf("the workers saw %d tables", len(seen))
 	}
-	s.pool.Get() // after the reset of what was replaced
+	s.pool.Get() // after the reset of the replaced table
 	if stats := s.pool.Stats(); stats.Retired != 0 || stats.Held != 0 {
 		t.Errorf("still held: %+v", stats)
 	}
@@ -138,7 +138,7 @@ func TestReadersOfEmptyContainer(t *testing.T) {
 		t.Errorf("the lookup returns %v", err)
 	}
 	if stats := s.pool.Stats(); stats.Current+stats.Retired != 0 {
-		t.Errorf("what is left: %+v", stats)
+		t.Errorf("the pool is left with %+v", stats)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestLookupReleasesTable(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := s.pool.Close(ctx); err != nil {
-			t.Error(err) // says what is held
+			t.Error(err) // names the held versions
 		}
 	})
 	t.Run("lookup releases the table", func(t *testing.T) {
@@ -191,7 +191,7 @@ func load(t *testing.T, s *Service, source string) {
 	}
 }
 
-// panicValue returns what fn panics with, or nil.
+// panicValue returns the value of a panic of fn, or nil.
 func panicValue(fn func()) (value any) {
 	defer func() { value = recover() }()
 	fn()

@@ -94,8 +94,8 @@ func (d *Databases) reopenWithFlagAfterUpdate(_ context.Context, name string) er
 	return nil
 }
 
-// The same with a resource: what a deferred Release takes away is a file that a
-// reader has open.
+// The same with a resource: a deferred Release takes away a file that a reader has
+// open.
 func TestReopenWithPanicOfUpdate(t *testing.T) {
 	errReset := errors.New("reset failed")
 	for _, c := range []struct {

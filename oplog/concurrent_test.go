@@ -16,9 +16,8 @@ import (
 	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
-// event is a publication: of operations on what was current before, or of a
-// content of its own. After an event that emptied, version is what was current
-// before it.
+// event is a publication: of operations on the content before, or of a content of
+// its own. An event that emptied has the version that was current before it.
 type event struct {
 	version uint64
 	ops     []operation
@@ -26,7 +25,7 @@ type event struct {
 	emptied bool
 }
 
-// crew is a Log with what its publishers and readers noted.
+// crew is a Log with the notes of its publishers and readers.
 type crew struct {
 	t       *testing.T
 	log     *tableLog
@@ -89,7 +88,7 @@ func (c *crew) publisher(seed uint64, operations int) {
 	}
 }
 
-// look reads what is current, once.
+// look reads the current object, once.
 func (c *crew) look() {
 	c.log.Container().WithAcquire(func(obj *table) {
 		if obj != nil {
@@ -183,7 +182,7 @@ func (c *crew) update(ctx context.Context, ops []operation, empties bool) {
 }
 
 // reader holds up to so many versions, each for a while, until all publishers
-// have ended. It notes what it read, at first and before it gave the object back.
+// have ended. It notes the content, at first and before it gives the object back.
 func (c *crew) reader(seed uint64, most int) {
 	random := rand.New(rand.NewPCG(seed, 5))
 	seen := map[uint64]uint64{}
@@ -212,8 +211,8 @@ func (c *crew) reader(seed uint64, most int) {
 	c.saw(seen)
 }
 
-// compare replays the events in the order of their versions, and compares what
-// the readers saw.
+// compare replays the events in the order of their versions, and compares the
+// content with that of the readers.
 func (c *crew) compare() {
 	slices.SortStableFunc(c.events, func(a, b event) int {
 		if a.version == b.version && a.emptied != b.emptied {

@@ -129,7 +129,7 @@ func ExampleMap_Publish() {
 	// Output: map[new.example:80]
 }
 
-// What fill does not set is gone. If it fails, the map is as it was.
+// Keys that fill does not set are gone. If fill fails, the map is unchanged.
 func ExampleMap_Replace() {
 	ctx := context.Background()
 	ports := newPorts()

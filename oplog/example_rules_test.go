@@ -14,8 +14,8 @@ import (
 )
 
 // The examples in this file, example_map_test.go and example_stream_test.go are
-// the code of docs/oplog.md, and a test compares them with the page. What the
-// page calls wrong is shown to be wrong in rules_test.go.
+// the code of docs/oplog.md, and a test compares them with the page.
+// rules_test.go runs the wrong code of the page.
 
 type Groups struct {
 	poolswap.Ref

@@ -50,7 +50,8 @@ func (a *Accounts) reset() {
 	clear(a.balance)
 }
 
-// Snapshot is what a database dumps, or what a program saves for its next start.
+// Snapshot is the dump of a database, or the content that a program saves for its
+// next start.
 type Snapshot struct {
 	Offset  uint64
 	Balance map[string]int
@@ -84,10 +85,10 @@ func (f *Follower) load(ctx context.Context, from Snapshot) error {
 	return err
 }
 
-// follow publishes what read returns, each time as one version.
+// follow publishes the events of each read as one version.
 func (f *Follower) follow(ctx context.Context, read func(after uint64) ([]Event, error)) error {
 	for {
-		events, err := read(f.offset()) // of what was published
+		events, err := read(f.offset()) // of the published version
 		if err != nil {
 			return err
 		}
@@ -106,7 +107,7 @@ func (f *Follower) offset() (offset uint64) {
 	return offset
 }
 
-// save returns what is current, for the next start.
+// save returns the current content, for the next start.
 func (f *Follower) save() (s Snapshot) {
 	f.accounts.Container().WithAcquire(func(a *Accounts) {
 		if a != nil {
@@ -129,7 +130,7 @@ func (s stream) read(after uint64) ([]Event, error) {
 	return s[max(after, 1)-1 : min(after+2, uint64(len(s)))], nil
 }
 
-// A program follows a stream, ends, and starts again from what it saved.
+// A program follows a stream, ends, and starts again from its snapshot.
 func Example_stream() {
 	ctx := context.Background()
 	source := stream{

@@ -42,7 +42,7 @@ func TestHookPanicAfterPublicationRestartsLog(t *testing.T) {
 				publish(t, log, push(1, 10))
 				publish(t, log, push(1, 11))
 				extra := log.Pool().Get()
-				during := func(*table) error { // what is replaced is one more than the spares then
+				during := func(*table) error { // the replaced object is one more than the spares then
 					log.Pool().Release(extra)
 					extra = nil
 					return nil

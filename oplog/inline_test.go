@@ -10,7 +10,7 @@ import (
 )
 
 // TestLookupInlines checks the compiler's decisions: a lookup through a Reader
-// costs its caller the load, the compare and what the map itself costs.
+// costs its caller the load, the compare and the lookup of the map.
 func TestLookupInlines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a program")

@@ -89,7 +89,7 @@ func (m *machine) kept() []operation {
 	return slices.Concat(m.batches...)
 }
 
-// logPublished notes what the log published: ops, or nil for Replace.
+// logPublished notes a publication of the log: ops, or nil for Replace.
 func (m *machine) logPublished(version uint64, content *plain, ops []operation) {
 	if m.version != m.last || ops == nil {
 		m.batches = nil

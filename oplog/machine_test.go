@@ -18,7 +18,7 @@ type machine struct {
 	log     *tableLog
 	options tableOptions
 	number  uint64         // of the last operation, which is its value: no two are alike
-	seen    map[string]int // what happened, and how often
+	seen    map[string]int // counts of events
 
 	// The oracle.
 	current *plain            // nil: the container is empty
@@ -34,7 +34,7 @@ type machine struct {
 	other     *poolswap.Container[table, *table] // of the same pool
 	otherHash uint64
 
-	// What fails next. Apply and Copy look at it.
+	// The next failure. Apply and Copy look at it.
 	applies   int // calls of Apply until one fails; none does below 0
 	copyFails bool
 	fail      func() error
@@ -42,7 +42,7 @@ type machine struct {
 	copying   bool       // Copy failed
 }
 
-// heldTable is an object that a reader holds, and what it read at first.
+// heldTable is an object that a reader holds, and the version of it.
 type heldTable struct {
 	obj     *table
 	version uint64
@@ -66,7 +66,7 @@ func newMachine(t testing.TB, kept, limit, spares int, choose func(n int) int) *
 	return m
 }
 
-// becomes notes what was published. The container is emptied by version 0.
+// becomes notes a publication. The container is emptied by version 0.
 func (m *machine) becomes(version uint64, content *plain) {
 	m.version, m.current = version, content
 	if version == 0 {
@@ -105,7 +105,7 @@ func (m *machine) wantHash(obj *table, version uint64) {
 	m.t.Helper()
 	want, known := m.hashes[version]
 	if got := obj.hash(); got != want || !known {
-		m.t.Fatalf("version %d (published: %v) reads %s, which is not what was published", version, known, contentOf(obj))
+		m.t.Fatalf("version %d (published: %v) reads %s, which was not published", version, known, contentOf(obj))
 	}
 }
 
@@ -129,7 +129,7 @@ func (m *machine) release() {
 	m.log.Container().Release(h.obj)
 }
 
-// step takes one action and compares what is current with the oracle.
+// step takes one action and compares the current object with the oracle.
 func (m *machine) step() {
 	m.t.Helper()
 	switch m.choose(64) {
@@ -166,7 +166,7 @@ func (m *machine) step() {
 	m.check()
 }
 
-// check compares what is current with the oracle.
+// check compares the current object with the oracle.
 func (m *machine) check() {
 	m.t.Helper()
 	c := m.log.Container()

@@ -142,8 +142,8 @@ func TestCloseOvertakesPublish(t *testing.T) {
 	}
 }
 
-// TestErrorOfOtherContainer: what Apply, Copy and the ops of
-// PublishFunc return can match the errors of the log's own container.
+// TestErrorOfOtherContainer: an error of Apply, Copy or the ops of PublishFunc can
+// match the errors of the log's own container.
 func TestErrorOfOtherContainer(t *testing.T) {
 	for _, of := range []error{poolswap.ErrClosed, poolswap.ErrConflict, poolswap.ErrLimit, fmt.Errorf("another: %w", poolswap.ErrClosed)} {
 		t.Run(of.Error(), func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestErrorOfOtherContainer(t *testing.T) {
 			if _, err := log.Publish(t.Context(), fails); !errors.Is(err, of) {
 				t.Errorf("Publish returned %v", err)
 			}
-			copies = true // of what Apply spoiled
+			copies = true // of the object that Apply spoiled
 			if _, err := log.Publish(t.Context(), push(1, 12)); !errors.Is(err, of) {
 				t.Errorf("with a Copy that fails, Publish returned %v", err)
 			}

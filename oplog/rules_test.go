@@ -14,8 +14,8 @@ import (
 	"github.com/poolswap/poolswap/oplog/oplogtest"
 )
 
-// What docs/oplog.md calls wrong is shown here to be wrong, and what it calls
-// right to be right under the same operations.
+// The wrong code of docs/oplog.md runs here, and the right code under the same
+// operations.
 
 // keepOperation is an Apply after which the object has the operation's slice.
 func keepOperation(g *Groups, op Membership) error {
@@ -134,12 +134,12 @@ func TestVerifyFindsBrokenRules(t *testing.T) {
 	}
 }
 
-// What a reader holds changes under it if append finds room in the value.
+// The value of a held version changes if append finds room in it.
 func TestAppendToMapValue(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		add  func(groups *oplog.Map[string, []string], host string) error
-		want string // what a reader of the version with db-2 sees, once db-3 was published
+		want string // for a reader of the version with db-2, once db-3 was published
 	}{
 		{"right: append to a clipped slice", func(groups *oplog.Map[string, []string], host string) error {
 			return addHost(t.Context(), groups, "db", host)

@@ -166,7 +166,7 @@ func publish(t testing.TB, log *tableLog, ops ...operation) (version uint64) {
 	return version
 }
 
-// current returns what is current, as text.
+// current returns the current content, as text.
 func current(log *tableLog) (content string) {
 	log.Container().WithAcquire(func(obj *table) { content = contentOf(obj) })
 	return content
@@ -189,7 +189,7 @@ func wantRight(t testing.TB, log *tableLog) {
 	}
 }
 
-// state is what a call that fails leaves as it was.
+// state is the part of a log that a failed call does not change.
 type state struct {
 	version                        uint64
 	content                        string
@@ -221,7 +221,7 @@ var failures = []struct {
 	{"calls Goexit", func() error { runtime.Goexit(); return nil }},
 }
 
-// attempt is what became of a call: it returned, panicked, or neither.
+// attempt is the end of a call: it returned, panicked, or neither.
 type attempt struct {
 	version  uint64
 	err      error
@@ -279,8 +279,8 @@ func endsInsteadOfWaiting(t testing.TB) context.Context {
 	return waiting{ctx, cancel}
 }
 
-// spoil changes what no operation of a test changes, and a little of what they
-// do, as an Apply does that fails in the middle.
+// spoil changes content that no operation of a test changes, and some that they do,
+// as an Apply that fails in the middle.
 func spoil(obj *table) {
 	obj.values[999]++
 	delete(obj.values, 1)

@@ -31,7 +31,7 @@ func freeObjects(t *testing.T, log *tableLog, n int) {
 	pooltest.Settled(t, log.Pool(), 0)
 }
 
-// enough is a pool that keeps what freeObjects makes free.
+// enough is a pool that keeps all objects of freeObjects.
 func enough(c *tableOptions) { c.Pool.Spares = 10 }
 
 func TestVerifyOfRightLog(t *testing.T) {
@@ -91,7 +91,7 @@ func TestVerifyFindsFaults(t *testing.T) {
 				return nil
 			}
 		},
-		"a Copy that leaves what was there": func(c *tableOptions) {
+		"a Copy that leaves old content": func(c *tableOptions) {
 			c.Keep = 1
 			c.Copy = func(dst, src *table) error {
 				for key, value := range src.values {

@@ -206,7 +206,7 @@ func TestGetRestoresScribbledObject(t *testing.T) {
 		x := p.Get()
 		x.byName["a"], x.count = 1, 1
 		p.Put(x)
-		runtime.GC() // what only the parked object refers to must stay alive
+		runtime.GC() // must not take memory that only the parked object refers to
 		y := p.Get()
 		if y == x && (y.byName["a"] != 1 || y.count != 1) {
 			t.Fatalf("came back as %+v", *y)

@@ -2,6 +2,6 @@
 
 package typedpool
 
-// debugging tells that this is an ordinary build: what it guards is compiled,
-// so that it cannot rot, and then left out.
+// debugging is false in an ordinary build: the code behind it is compiled, so that it
+// cannot rot, and then left out.
 const debugging = false

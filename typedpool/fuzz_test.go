@@ -17,7 +17,7 @@ type thing struct {
 
 // FuzzPool replays a sequence of operations on a pool and on a model of it: the
 // set of objects that the pool may hold. A sync.Pool forgets at will, so the
-// model bounds what Get may return and never says what it must.
+// model bounds the objects that Get may return.
 func FuzzPool(f *testing.F) {
 	f.Add([]byte{get, put, get, put})
 	f.Add([]byte{get, get, get, put, put, putOdd, putLarge, putNil, get, get, get, get})

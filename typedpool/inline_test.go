@@ -22,8 +22,8 @@ func goCommand(t *testing.T, args ...string) (output string, err error) {
 	return string(out), err
 }
 
-// TestGetAndPutInline reads the machine code of a round trip. It must call what
-// an untyped round trip calls, the function that makes a zero object, and the
+// TestGetAndPutInline reads the machine code of a round trip. It must call the
+// functions of an untyped round trip, the function that makes a zero object, and the
 // keep function of the options through a register, and nothing else.
 func TestGetAndPutInline(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "caller.exe")

@@ -8,8 +8,8 @@ type Options[T any] struct {
 	// object is dropped.
 	Reset func(*T) bool
 
-	// Size returns the size of an object in any unit, including what it refers
-	// to, such as the capacity of its buffers. Put calls Size before Reset. It
+	// Size returns the size of an object in any unit, including the memory
+	// that it refers to, such as the capacity of its buffers. Put calls Size before Reset. It
 	// drops an object larger than MaxSize without a Reset, so that one huge
 	// object does not stay in the pool forever.
 	Size func(*T) int

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// parked is what the sync.Pool of the debug build holds: an object that is
+// parked is the element of the sync.Pool in the debug build: an object that is
 // scribbled over, and its saved contents. Nothing else refers to a parked, so the
 // garbage collector frees both when it empties the pool.
 type parked[T any] struct {

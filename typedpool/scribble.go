@@ -100,8 +100,7 @@ func every(t reflect.Type, ok func(reflect.Type) bool) bool {
 	return true
 }
 
-// numeric accepts the number types, and arrays and structs, which are what they
-// are made of.
+// numeric accepts the number types, and arrays and structs of them.
 func numeric(t reflect.Type) bool {
 	k := t.Kind()
 	return reflect.Int <= k && k <= reflect.Complex128 || k == reflect.Array || k == reflect.Struct

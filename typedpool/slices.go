@@ -17,7 +17,7 @@ import (
 //
 // If E contains pointers (strings, slices, maps, interfaces and functions
 // count), Put clears the slice up to its capacity, so that the pool does not
-// keep alive what the elements point to. That costs time proportional to the
+// keep the targets of the elements alive. That costs time proportional to the
 // capacity, not to the length: about as much as writing the array once. If E
 // contains none, nothing is cleared, and the elements beyond the length of a
 // slice that Get returns hold anything.

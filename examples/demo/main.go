@@ -70,8 +70,7 @@ func run(ways []way, arguments []string, stdin io.Reader, stdout, stderr io.Writ
 // misuse is an error of the command line.
 type misuse struct{ error }
 
-// report says what went wrong, and returns the exit status. An interrupt says
-// itself.
+// report prints the error, unless it is an interrupt, and returns the exit status.
 func report(stderr io.Writer, err error) int {
 	var wrong misuse
 	switch {
@@ -86,7 +85,7 @@ func report(stderr io.Writer, err error) int {
 	return failed
 }
 
-// input is what the command line asks for: a time in all, and encoded rows.
+// input is the input of the command line: a time in all, and encoded rows.
 type input struct {
 	total   time.Duration
 	encoded []byte

@@ -16,7 +16,7 @@ const (
 	readsInARow   = 1024
 )
 
-// result is what one turn measured, or all turns of a way.
+// result is the measurement of one turn, or of all turns of a way.
 type result struct {
 	Took              time.Duration
 	Reads             histogram
@@ -155,9 +155,9 @@ func (r *reader) read(m *measurement, stop *atomic.Bool, start time.Time) {
 	}
 }
 
-// peakMemory returns the most memory that the process has had: on Linux what was
-// resident, elsewhere what the Go runtime got from the system. The resource usage
-// of a child is not it: on Linux that includes the memory of its parent.
+// peakMemory returns the most memory that the process has had: on Linux resident
+// memory, elsewhere the memory that the Go runtime got from the system. The resource
+// usage of a child would not do: on Linux it includes the memory of its parent.
 func peakMemory() uint64 {
 	status, _ := os.ReadFile("/proc/self/status")
 	if _, after, ok := bytes.Cut(status, []byte("VmHWM:")); ok {

@@ -59,8 +59,8 @@ func (p *progress) end() {
 	}
 }
 
-// progressLine is always as long, so that it hides the one before, and what the
-// terminal shows of Ctrl-C. It leaves the last column free, since some terminals go
+// progressLine is always as long, so that it hides the one before, and the
+// terminal's echo of Ctrl-C. It leaves the last column free, since some terminals go
 // to the next line there.
 func progressLine(name string, turn, turns int, each, elapsed time.Duration) string {
 	const width = 24

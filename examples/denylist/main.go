@@ -34,7 +34,7 @@ func (l *list) reset() bool {
 	return true
 }
 
-// load refuses what is no list of domains, such as the page of a proxy.
+// load refuses content that is no list of domains, such as the page of a proxy.
 func load(_ context.Context, next, _ *list, content *reload.Content) error {
 	if _, err := next.text.ReadFrom(content.Body); err != nil {
 		return err

@@ -38,8 +38,7 @@ func (o *origin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(o.text))
 }
 
-// start serves until the test ends or stop is called, which returns what serve
-// returned.
+// start serves until the test ends or stop is called, which returns the error of serve.
 func start(t *testing.T, url, dir string) (address string, stop func() error) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

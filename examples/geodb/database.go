@@ -21,8 +21,8 @@ type database struct {
 	reader *maxminddb.Reader
 }
 
-// newPool returns a pool that keeps nothing: what is left of a database without
-// its mapping is not worth keeping.
+// newPool returns a pool that keeps nothing: a database without its mapping is not
+// worth keeping.
 func newPool() *poolswap.Pool[database, *database] {
 	return poolswap.NewPoolWithOptions(
 		func() *database { return new(database) },

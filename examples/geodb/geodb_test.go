@@ -22,7 +22,7 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-// use is what is known of one mapping.
+// use counts the holders of one mapping, and how often it was closed.
 type use struct{ held, closed atomic.Int64 }
 
 // mappings watches how mappings are closed.

@@ -1,4 +1,4 @@
-// Command geodb answers what a MaxMind database says of an IP address. It maps
+// Command geodb looks IP addresses up in a MaxMind database. It maps
 // the file into memory and swaps the mapping under load when the file is
 // replaced. See README.md.
 package main
@@ -33,8 +33,8 @@ func main() {
 	}
 }
 
-// run serves until ctx ends, from the start, so that the status says what is
-// missing. It then stops the readers, so that no request finds the database gone,
+// run serves until ctx ends, from the start, so that the status shows an error of the
+// first load. It then stops the readers, so that no request finds the database gone,
 // and unmaps the database when its last reader is done.
 func (s *service) run(ctx context.Context, addr string) error {
 	ctx, stop := context.WithCancel(ctx)

@@ -74,7 +74,7 @@ func mmdb(built uint64, networks map[string]string) []byte {
 	)...)
 }
 
-// node is what one side of a tree node points to: nothing, a node, or an
+// node is the target of one side of a tree node: nothing, a node, or an
 // offset in the data section.
 type node struct {
 	data int

@@ -15,7 +15,7 @@ import (
 type running struct {
 	*service
 	stop  context.CancelFunc
-	ended chan error  // what run returned
+	ended chan error  // the error of run
 	lines chan string // of the log
 }
 
@@ -35,7 +35,7 @@ func (r *running) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// waitLog waits for a line that contains start, and returns what follows.
+// waitLog waits for a line that contains start, and returns the rest of it.
 func (r *running) waitLog(t *testing.T, start string) string {
 	t.Helper()
 	for {

@@ -22,7 +22,7 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// table is an object that holds what was loaded.
+// table is an object that holds the loaded content.
 type table struct {
 	poolswap.Ref
 	text []byte
@@ -52,8 +52,8 @@ func newService() (*service, error) {
 	return s, err
 }
 
-// figures returns what the instruments say, by their names, kinds and attributes,
-// with units.
+// figures returns the values of the instruments, by their names, kinds and
+// attributes, with units.
 func (s *service) figures() (map[string]string, error) {
 	var all metricdata.ResourceMetrics
 	if err := s.reader.Collect(context.Background(), &all); err != nil {

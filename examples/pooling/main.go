@@ -1,6 +1,6 @@
-// Command pooling shows what a pool of short-lived objects saves: it does each
+// Command pooling shows the allocations that a pool of short-lived objects saves: it does each
 // piece of work many times without a pool, with a sync.Pool and with typedpool,
-// and prints what runtime.MemStats says about each.
+// and prints the figures of runtime.MemStats for each.
 //
 //	go run ./examples/pooling
 //	go run ./examples/pooling -work data -way "no pool" -memprofile /tmp/data.prof
@@ -57,7 +57,7 @@ func run(arguments []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// result is what one way of doing one piece of work took.
+// result is the cost of one piece of work done in one way.
 type result struct {
 	work, way                    string
 	mallocs, bytes, bytesPerIter uint64
@@ -112,7 +112,7 @@ func writeProfile(path string) error {
 		return err
 	}
 	defer f.Close()
-	runtime.GC() // what is in use is that of the last collection
+	runtime.GC() // the memory in use is that of the last collection
 	if err := pprof.Lookup("heap").WriteTo(f, 0); err != nil {
 		return err
 	}

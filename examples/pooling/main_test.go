@@ -36,7 +36,7 @@ func TestAllocationsOfEachWay(t *testing.T) {
 	if len(rows) != len(works)*len(wayNames) {
 		t.Errorf("%d rows of %d works in %d ways", len(rows), len(works), len(wayNames))
 	}
-	// Some slack for what the runtime allocates meanwhile, and, under the race
+	// Some slack for allocations of the runtime meanwhile, and, under the race
 	// detector, for the one object in four that sync.Pool drops.
 	const few, most = iterations / 2, iterations * 9 / 10
 	for _, c := range []struct {

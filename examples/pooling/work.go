@@ -32,7 +32,7 @@ func workNames() (names []string) {
 	return names
 }
 
-// syncPool is a sync.Pool with types: what a program writes by hand.
+// syncPool is a sync.Pool with types, as programs write it by hand.
 type syncPool[T any] struct{ pool sync.Pool }
 
 func newSyncPool[T any]() *syncPool[T] {
@@ -108,8 +108,8 @@ func dataTypedPool(n int) {
 	}
 }
 
-// out is where text goes. As an interface it makes what is written escape, as
-// a connection or a file does.
+// out is where text goes. As an interface it makes the text escape, as a connection
+// or a file does.
 var out = io.Discard
 
 var (

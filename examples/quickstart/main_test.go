@@ -18,7 +18,7 @@ func Example() {
 }
 
 // TestQuickStart compares the quick start with the source, and the
-// comments that show what a line prints with the output above.
+// comments that show the output of a line with the output above.
 func TestQuickStart(t *testing.T) {
 	program, readme, test := read(t, "main.go"), read(t, "../../README.md"), read(t, "main_test.go")
 	if !strings.Contains(readme, "\n```go\n"+program+"```\n") {

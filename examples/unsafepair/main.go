@@ -57,14 +57,14 @@ func run(arguments []string, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// counts are what readers have seen.
+// counts are the reads, and those that saw corruption.
 type counts struct{ reads, corrupted int64 }
 
 func report(w io.Writer, way string, c counts) {
 	fmt.Fprintf(w, "%-26s  %d of %d reads corrupted\n", way, c.corrupted, c.reads)
 }
 
-// table is what is shared. A writer gives all its rows the same number.
+// table is the shared object. A writer gives all its rows the same number.
 type table struct{ rows [256]int }
 
 func (t *table) fill(number int) {

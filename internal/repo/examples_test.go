@@ -13,7 +13,7 @@ import (
 )
 
 // TestExportedNamesHaveExamples compares the exported names of a package
-// with the examples that have output, which is what makes them run.
+// with the examples that have output, without which they do not run.
 func TestExportedNamesHaveExamples(t *testing.T) {
 	readsTheSource(t)
 	for dir, without := range map[string][]string{
@@ -76,7 +76,7 @@ func checkExamples(t *testing.T, dir string, without []string) {
 	}
 }
 
-// withoutSuffix returns the name of what an example shows: Pool_Get of
+// withoutSuffix returns the name that an example shows: Pool_Get of
 // ExamplePool_Get_twice, and nothing, the package, of Example_twice.
 func withoutSuffix(example string) string {
 	name, suffix := example, ""

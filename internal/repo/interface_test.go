@@ -53,7 +53,7 @@ func TestInterfaceIsTheRecordedOne(t *testing.T) {
 }
 
 // TestInterfaceIsTheSameInEveryBuild: a build tag may change how a package
-// works, never what a program can call.
+// works, never its interface.
 func TestInterfaceIsTheSameInEveryBuild(t *testing.T) {
 	readsTheSource(t)
 	for _, dir := range publicPackages(t) {

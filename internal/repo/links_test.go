@@ -90,7 +90,7 @@ func brokenLinks(tree fs.FS) (broken []string, links int, err error) {
 	return broken, links, err
 }
 
-// notOurs reports whether a directory holds what tools put there.
+// notOurs reports whether a directory holds files of tools.
 func notOurs(dir string) bool {
 	switch base := path.Base(dir); {
 	case dir == ".", dir == ".ci", dir == ".github":
@@ -128,7 +128,7 @@ func targetsIn(page string) (targets, undefined []string) {
 	return targets, undefined
 }
 
-// badLink says what is wrong with a link of a page, or "".
+// badLink returns the fault of a link of a page, or "".
 func badLink(tree fs.FS, page, target string) string {
 	dir := path.Dir(page)
 	if home := homePage.FindString(target); home != "" {

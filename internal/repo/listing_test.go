@@ -167,8 +167,8 @@ func (l *lister) objects() {
 	}
 }
 
-// typeName lists a type, its fields, and its methods with those it has from
-// what it embeds.
+// typeName lists a type, its fields, and its methods, those of embedded
+// types included.
 func (l *lister) typeName(name *types.TypeName) {
 	typ := name.Type()
 	under := typ.Underlying()

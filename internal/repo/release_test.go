@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// withoutTidy stands for go: what go mod tidy would fetch is tagged in a test's
-// repository alone.
+// withoutTidy stands for go: go mod tidy would fetch versions that only the test's
+// repository has.
 const withoutTidy = `#!/bin/sh
 [ "$*" != "mod tidy" ] || exit 0
 exec go "$@"

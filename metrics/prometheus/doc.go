@@ -1,5 +1,5 @@
-// Package prometheus exports what pools and Reloaders know of themselves as
-// metrics for Prometheus.
+// Package prometheus exports the figures of pools and Reloaders as metrics for
+// Prometheus.
 //
 //	registry.MustRegister(
 //		poolmetrics.Pool("tables", pool.Stats),

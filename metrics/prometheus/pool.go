@@ -33,7 +33,7 @@ var poolMetrics = []metric[poolswap.Stats]{
 	{"publications_total", "Objects published.", prometheus.CounterValue, func(s *poolswap.Stats) float64 { return float64(s.Updates) }},
 	{"publish_failures_total", "Calls of Publish that published nothing.", prometheus.CounterValue, func(s *poolswap.Stats) float64 { return float64(s.FailedPublishes) }},
 	{"acquire_retries_total", "Times that an Acquire began again because an update came between.", prometheus.CounterValue, func(s *poolswap.Stats) float64 { return float64(s.Reads.Retries) }},
-	{"spare_limit", "Spares kept at most: what was set, or what the default is at this moment.", prometheus.GaugeValue, func(s *poolswap.Stats) float64 { return float64(s.SpareLimit) }},
+	{"spare_limit", "Spares kept at most: the limit that was set, or the default at this moment.", prometheus.GaugeValue, func(s *poolswap.Stats) float64 { return float64(s.SpareLimit) }},
 	{"references_held", "References that readers hold, to current and to old versions.", prometheus.GaugeValue, func(s *poolswap.Stats) float64 { return float64(s.Held) }},
 	{"oldest_retired_seconds", "Time since the oldest version that readers still hold was replaced, 0 if they hold none.", prometheus.GaugeValue, func(s *poolswap.Stats) float64 { return s.OldestRetired.Seconds() }},
 }

@@ -18,7 +18,7 @@ func Reload(name string, status func() reload.Status) prometheus.Collector {
 	}
 	labels := prometheus.Labels{"reloader": name}
 	c := newCollector(status, "poolswap_reload_", reloadMetrics, labels)
-	c.labelled = prometheus.NewDesc("poolswap_reload_info", "What is loaded; the value is 1.", []string{"source", "revision", "version"}, labels)
+	c.labelled = prometheus.NewDesc("poolswap_reload_info", "Source, revision and version of the loaded content; the value is 1.", []string{"source", "revision", "version"}, labels)
 	c.label = func(s *reload.Status, send func(float64, ...string)) {
 		send(1, s.Source, s.Revision, strconv.FormatUint(s.Version, 10))
 	}
@@ -26,17 +26,17 @@ func Reload(name string, status func() reload.Status) prometheus.Collector {
 }
 
 var reloadMetrics = []metric[reload.Status]{
-	{"attempts_total", "Attempts to load what the source has.", prometheus.CounterValue, func(s *reload.Status) float64 { return float64(s.Attempts) }},
+	{"attempts_total", "Attempts to load the content of the source.", prometheus.CounterValue, func(s *reload.Status) float64 { return float64(s.Attempts) }},
 	{"swaps_total", "Attempts that published new content.", prometheus.CounterValue, func(s *reload.Status) float64 { return float64(s.Swaps) }},
 	{"failures_total", "Attempts that failed.", prometheus.CounterValue, func(s *reload.Status) float64 { return float64(s.TotalFailures) }},
 	{"consecutive_failures", "Failed attempts since the last one that succeeded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return float64(s.Failures) }},
 	{"refused", "1 if the newest content was refused, 0 otherwise.", prometheus.GaugeValue, func(s *reload.Status) float64 { return one(s.Refused != "") }},
-	{"stale", "1 if what is loaded came from a cache and the origin has not answered since, 0 otherwise.", prometheus.GaugeValue, func(s *reload.Status) float64 { return one(s.Stale != nil) }},
-	{"loaded_timestamp_seconds", "When what is loaded was published, 0 if nothing is.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Loaded) }},
-	{"modified_timestamp_seconds", "When what is loaded was made, 0 if that is unknown.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Modified) }},
-	{"checked_timestamp_seconds", "When what is loaded was last known to be the newest, 0 if never.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Checked) }},
-	{"size_bytes", "Size of what is loaded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return float64(s.Size) }},
-	{"fetch_duration_seconds", "How long the source took to answer with what is loaded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return s.Fetch.Seconds() }},
+	{"stale", "1 if the loaded content came from a cache and the origin has not answered since, 0 otherwise.", prometheus.GaugeValue, func(s *reload.Status) float64 { return one(s.Stale != nil) }},
+	{"loaded_timestamp_seconds", "When the loaded content was published, 0 if nothing is loaded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Loaded) }},
+	{"modified_timestamp_seconds", "When the loaded content was made, 0 if that is unknown.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Modified) }},
+	{"checked_timestamp_seconds", "When the loaded content was last known to be the newest, 0 if never.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Checked) }},
+	{"size_bytes", "Size of the loaded content.", prometheus.GaugeValue, func(s *reload.Status) float64 { return float64(s.Size) }},
+	{"fetch_duration_seconds", "How long the source took to answer with the loaded content.", prometheus.GaugeValue, func(s *reload.Status) float64 { return s.Fetch.Seconds() }},
 	{"load_duration_seconds", "How long loading took, reading and verifying included.", prometheus.GaugeValue, func(s *reload.Status) float64 { return s.Load.Seconds() }},
 }
 

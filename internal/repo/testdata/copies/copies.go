@@ -1,5 +1,5 @@
-// Package copies copies what must not be copied. Each line that go vet has to
-// report ends in a comment with what it must name.
+// Package copies copies types that must not be copied. Each line that go vet has to
+// report ends in a comment with the type.
 package copies
 
 import "github.com/poolswap/poolswap"
@@ -58,7 +58,7 @@ func rangeObjects(tables []table) (n int) {
 	return n
 }
 
-// What follows is right and must not be reported.
+// The rest is right and must not be reported.
 
 func point(c *poolswap.Container[table, *table], p *poolswap.Pool[table, *table]) int {
 	same := c

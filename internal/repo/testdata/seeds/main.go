@@ -1,6 +1,6 @@
 // Command seeds is the code of the published README with the import path
 // changed. The pool is declared at package level, because update uses it, and
-// what a fragment reads is printed, because Go refuses unused variables; the
+// values that a fragment reads are printed, because Go refuses unused variables; the
 // added lines are marked. The two published versions of the README differ in
 // the first line of update.
 package main
