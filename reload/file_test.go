@@ -36,7 +36,7 @@ func TestFileChangesDuringRead(t *testing.T) {
 		"shorter":                      {func(name string) error { return os.Truncate(name, 6) }, "long b"},
 		"emptied":                      {func(name string) error { return os.Truncate(name, 0) }, ""},
 	} {
-		for _, when := range []string{"before its first byte is read", "half-way", "when it was read"} {
+		for when, limit := range map[string]int64{"before its first byte is read": 0, "half-way": 4, "at its end": int64(len(long)), "after its end was read": 1 << 10} {
 			t.Run(name+" "+when, func(t *testing.T) {
 				t.Parallel()
 				path := filepath.Join(t.TempDir(), "data")
@@ -45,23 +45,13 @@ func TestFileChangesDuringRead(t *testing.T) {
 				loads := 0
 				source := reload.File(path)
 				r := reload.New(c, source, func(_ context.Context, next, _ *text, content *reload.Content) error {
-					loads++
-					before := map[string]int{"before its first byte is read": 0, "half-way": 4, "when it was read": len(long)}[when]
-					next.value = make([]byte, before)
-					if loads > 1 {
-						before, next.value = 0, nil
+					start, err := io.ReadAll(io.LimitReader(content.Body, limit))
+					if loads++; err == nil && loads == 1 {
+						err = test.change(path)
 					}
-					if _, err := io.ReadFull(content.Body, next.value); err != nil {
-						return err
-					}
-					if loads == 1 {
-						if err := test.change(path); err != nil {
-							return err
-						}
-					}
-					rest, err := io.ReadAll(content.Body)
-					next.value = append(next.value, rest...)
-					return err
+					rest, failed := io.ReadAll(content.Body)
+					next.value = append(start, rest...)
+					return errors.Join(err, failed)
 				}, reload.Options{Logger: quiet})
 				succeeds(t, r, c, test.want)
 				if s := r.Status(); loads != 2 || s.Attempts != 1 || s.Failures != 0 || s.Size != int64(len(test.want)) {
