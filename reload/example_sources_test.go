@@ -283,8 +283,8 @@ func ExampleJoin() {
 	// [release 2 bob release 2 guest]
 }
 
-// List is a Source of one's own: what a process is given over some other way,
-// such as a message queue.
+// List is a Source of one's own: its content comes some other way, such as over a
+// message queue.
 type List struct {
 	mu      sync.Mutex
 	number  int // of the newest, its revision

@@ -112,8 +112,8 @@ func (o *faultyOrigin) change() {
 	o.content = fmt.Appendf(nil, "%d %d %x\n%s%s", o.number, len(rows), sha256.Sum256([]byte(rows)), rows, strings.Repeat("#", o.IntN(2)*o.IntN(5000)))
 }
 
-// whole returns the number of content of which at least header and rows are
-// there, and are right.
+// whole returns the number of content, whose header and rows must be there and
+// right. Padding may be missing.
 func whole(content []byte) (number int, err error) {
 	header, rest, _ := bytes.Cut(content, []byte("\n"))
 	var length int

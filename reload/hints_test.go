@@ -89,7 +89,7 @@ func TestHintsDuringRefusal(t *testing.T) {
 	})
 }
 
-// A source that asks to be left alone is, whatever the hints say.
+// A hint does not end a Retry-After.
 func TestHintsDuringRetryAfter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()

@@ -201,8 +201,7 @@ func (later) Error() string { return "busy" }
 
 func (l later) RetryAfter() time.Duration { return l.Duration }
 
-// inBubble runs fn with a Reloader that runs, and a function that stops it and
-// returns what Run returned.
+// inBubble runs fn with a Reloader that runs, and stops it then.
 func inBubble(t *testing.T, hints bool, options reload.Options, fn func(t *testing.T, r *reload.Reloader, c *texts, fake *reloadtest.Fake)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -16,18 +16,18 @@ import (
 
 // Origin is where the Source under test reads from.
 type Origin interface {
-	// Put makes content what the Source has. Each call counts as a change, even
+	// Put gives the Source this content. Each call counts as a change, even
 	// if the content is the same.
 	Put(t testing.TB, content []byte)
 	// Remove takes the content away, so that Fetch fails until the next Put.
 	Remove(t testing.TB)
 }
 
-// Expecter is the Origin of a Source that does not give what is put as it is, but
-// decodes it, say, or puts a header before it.
+// Expecter is the Origin of a Source that changes the content: it decodes it, say, or
+// puts a header before it.
 type Expecter interface {
 	Origin
-	// Expect returns the Body of what the Source has after Put(content).
+	// Expect returns the Source's Body after Put(content).
 	Expect(content []byte) []byte
 }
 
@@ -57,7 +57,7 @@ func TestSource(t *testing.T, open func(t *testing.T) (reload.Source, Origin)) {
 	}
 }
 
-// fetch fetches and reads what the source must have.
+// fetch fetches and reads content, which the source must have.
 func fetch(t testing.TB, source reload.Source, have string) (revision string, text []byte) {
 	t.Helper()
 	content, err := source.Fetch(t.Context(), have)
@@ -85,7 +85,7 @@ func fetch(t testing.TB, source reload.Source, have string) (revision string, te
 	return content.Revision, text
 }
 
-// expect fails unless Fetch returns what was put, and returns its revision.
+// expect fails unless Fetch returns content, and returns its revision.
 func expect(t testing.TB, source reload.Source, origin Origin, have string, content []byte) (revision string) {
 	t.Helper()
 	want := bodyOf(origin, content)

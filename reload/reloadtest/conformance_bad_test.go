@@ -76,7 +76,7 @@ var faultySources = map[string]struct {
 	"revisions in an order": {"old content that is restored is fetched", func(_ *testing.T, s *faultySource) {
 		s.fetch = func(ctx context.Context, have string) (*reload.Content, error) {
 			content, err := s.Fake.Fetch(ctx, "")
-			if err == nil && content.Revision == "3" && have == "2" { // older than what it replaced
+			if err == nil && content.Revision == "3" && have == "2" { // older than the revision before
 				return nil, errors.Join(reload.ErrNotModified, content.Body.Close())
 			}
 			return content, err
@@ -152,8 +152,8 @@ func changeAfter(change func(*testing.T, *reload.Content)) func(*testing.T, *fau
 
 const asVariable = "POOLSWAP_TEST_CHILD"
 
-// TestPlantedSource is what TestTestSourceFindsFaults runs in processes of their
-// own, where it fails.
+// TestPlantedSource runs in processes that TestTestSourceFindsFaults starts, where it
+// fails.
 func TestPlantedSource(t *testing.T) {
 	fault, ok := faultySources[os.Getenv(asVariable)]
 	if !ok {

@@ -40,7 +40,7 @@ func greet(greetings *poolswap.Container[Greeting, *Greeting]) (text string) {
 	return text
 }
 
-// A test of a service sets what the source has, and how it fails.
+// A test of a service sets the content of the source, and how it fails.
 func ExampleFake() {
 	ctx := context.Background()
 	source := new(reloadtest.Fake)
@@ -135,7 +135,7 @@ func ExampleFake_Truncate() {
 	// Output: hell unexpected EOF
 }
 
-// A test counts what a service asks for.
+// A test counts the fetches of a service.
 func ExampleFake_Fetches() {
 	source := new(reloadtest.Fake)
 	source.Push([]byte("hello"))

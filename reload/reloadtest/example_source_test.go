@@ -15,7 +15,7 @@ import (
 )
 
 // settings is a Source of one's own: a row of a database, say. It names revisions
-// by the digest of what it has.
+// by the digest of their content.
 type settings struct {
 	mu  sync.Mutex
 	row *string // nil if there is none
@@ -63,7 +63,7 @@ func Example() {
 	// Output: <nil> hello
 }
 
-// titled is a Source that puts a title before what another one has.
+// titled is a Source that puts a title before the content of another one.
 type titled struct{ reload.Source }
 
 const title = "Settings\n"

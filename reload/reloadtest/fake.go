@@ -35,10 +35,10 @@ var (
 	_ Origin        = (*Fake)(nil)
 )
 
-// ErrEmpty is what Fetch returns before the first Push.
+// ErrEmpty is the error of Fetch before the first Push.
 var ErrEmpty = errors.New("reloadtest: nothing was pushed")
 
-// Push makes content what the Fake has, and ends its failures.
+// Push gives the Fake this content, and ends its failures.
 func (f *Fake) Push(content []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -135,7 +135,7 @@ func (f *Fake) Fetch(ctx context.Context, have string) (*reload.Content, error) 
 }
 
 // Wait implements reload.Waiter: it returns when Push is called, or at once if
-// have is not what was pushed last.
+// have is not the revision of the last Push.
 func (f *Fake) Wait(ctx context.Context, have string) error {
 	f.mu.Lock()
 	if have != strconv.Itoa(f.number) && f.number > 0 {

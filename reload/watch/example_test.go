@@ -12,7 +12,7 @@ import (
 	"github.com/poolswap/poolswap/reload/watch"
 )
 
-// Table is what the example keeps fresh.
+// Table is the object that the example keeps fresh.
 type Table struct {
 	poolswap.Ref
 	text string

@@ -6,7 +6,7 @@
 //	defer watcher.Close()
 //	reloader := reload.New(tables, watcher.File("asn.csv"), load, reload.Options{})
 //
-// A hint makes the Reloader look; what it finds decides. Notifications come late,
+// A hint only makes the Reloader fetch. Notifications come late,
 // in numbers, or not at all, on network file systems for example, so the
 // Reloader goes on polling as it does without them.
 package watch
@@ -87,7 +87,7 @@ func (w *Watcher) watch(name string) error {
 	return nil
 }
 
-// run passes on what the system says, until Close.
+// run passes on the notifications of the system, until Close.
 func (w *Watcher) run() {
 	defer close(w.done)
 	for {

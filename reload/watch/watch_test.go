@@ -54,7 +54,7 @@ func TestAWatchedFileConforms(t *testing.T) {
 	})
 }
 
-// text is an object that holds what was loaded.
+// text is an object that holds the loaded content.
 type text struct {
 	poolswap.Ref
 	value string
