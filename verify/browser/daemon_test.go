@@ -134,7 +134,8 @@ func (d *daemon) storeContent(p *fleet.Publisher, text string) string {
 	return r.ID
 }
 
-// replica starts a replica of a name, and returns what its readers get.
+// replica starts a replica of a name, and returns a function for the text that its
+// readers get.
 func (d *daemon) replica(name, id string) func() string {
 	d.t.Helper()
 	source, err := fleet.NewSource(d.dial("replica"), name, fleet.SourceOptions{ID: id})

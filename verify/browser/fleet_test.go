@@ -14,7 +14,7 @@ type guest struct {
 	d *daemon
 }
 
-// newGuest returns a guest who opens a page, which asks for the password.
+// newGuest returns a guest who opens a page.
 func newGuest(t *testing.T, d *daemon, page string) *guest {
 	t.Helper()
 	g := &guest{newTab(t), d}

@@ -101,7 +101,7 @@ func (s *service) only(queries ...string) func(address string) bool {
 	return func(address string) bool { return slices.Contains(queries, strings.TrimPrefix(address, s.page)) }
 }
 
-// hold is a reader that holds what is current until the test ends.
+// hold is a reader that holds the current object until the test ends.
 func (s *service) hold() {
 	held := s.tables.Acquire()
 	s.t.Cleanup(func() { s.tables.Release(held) })

@@ -41,14 +41,14 @@ var (
 	start        = sync.OnceValue(func() error { return chromedp.Do(browser) })
 )
 
-// tab is a tab of the browser, and what went on in it.
+// tab is a tab of the browser, with its requests and troubles.
 type tab struct {
 	t   *testing.T      // the test or subtest that uses the tab
 	ctx context.Context // for chromedp
 
 	mu       sync.Mutex
 	requests []string
-	trouble  []string // what reached the console, exceptions, dialogs
+	trouble  []string // lines of the console, exceptions, dialogs
 }
 
 // newTab returns a tab. It skips the test if there is no browser.
@@ -184,7 +184,7 @@ func (tab *tab) look(width int64, scheme string) {
 	tab.check(err)
 }
 
-// troubles returns what reached the console, exceptions, and dialogs.
+// troubles returns the lines of the console, exceptions, and dialogs.
 func (tab *tab) troubles() []string {
 	tab.mu.Lock()
 	defer tab.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// view is what a person sees, in figures.
+// view is the page as a person sees it, in figures.
 type view struct {
 	Headline, Class, Text     string
 	Background                string
@@ -17,7 +17,7 @@ type view struct {
 	ClippedText, ClippedWhere string // a text that leaves the screen
 }
 
-// measure opens what is folded and returns a view. Contrast is that of WCAG 2.2,
+// measure unfolds the page and returns a view. Contrast is that of WCAG 2.2,
 // of each text with the first background behind it.
 const measure = `(() => {
 	for (const d of document.querySelectorAll("details")) [d.name, d.open] = ["", true]
