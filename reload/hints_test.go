@@ -1,9 +1,15 @@
 package reload_test
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"log/slog"
+	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
@@ -52,6 +58,99 @@ func recordedAttempts(t *testing.T, source reload.Source) uint64 {
 		t.Error(err)
 	}
 	return r.Status().Attempts
+}
+
+// plan is a Waiter whose content changes while it is loaded.
+type plan struct {
+	mu      sync.Mutex
+	now     string
+	changed chan struct{} // closed by the next change
+}
+
+func (p *plan) become(now string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.now = now
+	close(p.changed)
+	p.changed = make(chan struct{})
+}
+
+func (p *plan) state() (now string, changed <-chan struct{}) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now, p.changed
+}
+
+func (p *plan) Fetch(_ context.Context, have string) (*reload.Content, error) {
+	now, _ := p.state()
+	if have == now {
+		return nil, reload.ErrNotModified
+	}
+	return &reload.Content{Revision: now, Size: -1, Body: io.NopCloser(strings.NewReader(now))}, nil
+}
+
+func (p *plan) Wait(ctx context.Context, have string) error {
+	for {
+		now, changed := p.state()
+		if now != have {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// TestHintsWhileLoading goes back to the loaded revision, or to a refused one,
+// while another is being loaded.
+func TestHintsWhileLoading(t *testing.T) {
+	for name, wrap := range map[string]func(reload.Source) reload.Source{
+		"a Waiter":  func(source reload.Source) reload.Source { return source },
+		"a Cache":   func(source reload.Source) reload.Source { return reload.Cache(source, t.TempDir()) },
+		"a Join":    func(source reload.Source) reload.Source { return reload.Join(source) },
+		"a checked": func(source reload.Source) reload.Source { return reload.WithSHA256(source, anySum{source}) },
+	} {
+		for _, back := range []string{"good", "bad"} {
+			t.Run(name+" goes back to "+back+" content", func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					p := &plan{now: back, changed: make(chan struct{})}
+					c, _ := newTexts()
+					r := reload.New(c, wrap(p), func(ctx context.Context, next, current *text, content *reload.Content) error {
+						time.Sleep(10 * time.Second)
+						return load(ctx, next, current, content)
+					}, reload.Options{Every: time.Hour, Logger: quiet})
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					go r.Run(ctx)
+					time.Sleep(time.Minute)
+					p.become("other")
+					time.Sleep(10 * time.Millisecond)
+					p.become(back) // while other is being loaded, and before the next Wait
+					time.Sleep(time.Minute)
+					if s := r.Status(); !strings.HasPrefix(cmp.Or(s.Refused, s.Revision), back) {
+						t.Errorf("the source went back to %s content, and a minute later the status is %+v", back, s)
+					}
+					cancel()
+					synctest.Wait()
+				})
+			})
+		}
+	}
+}
+
+// anySum has the digest of a plan's content.
+type anySum struct{ reload.Source }
+
+func (s anySum) Fetch(ctx context.Context, _ string) (*reload.Content, error) {
+	content, err := s.Source.Fetch(ctx, "")
+	if err != nil {
+		return nil, err
+	}
+	text, err := io.ReadAll(content.Body)
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	return &reload.Content{Size: -1, Body: io.NopCloser(strings.NewReader(sum))}, err
 }
 
 // Hints of a Waiter that never waits become rare while they lead to failures.

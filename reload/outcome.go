@@ -44,6 +44,7 @@ const recentEvents = 20
 func (r *Reloader) record(e *Event) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer r.renew()
 	s := &r.status
 	s.Attempts++
 	if e.ended { // says nothing about the source
@@ -73,6 +74,19 @@ func (r *Reloader) record(e *Event) {
 			r.recent = append(r.recent[:0], r.recent[1:]...)
 		}
 		r.recent = append(r.recent, *e)
+	}
+}
+
+// renew says that another revision is known than before, if it is. The caller has
+// mu.
+func (r *Reloader) renew() {
+	if r.known == r.status.known() {
+		return
+	}
+	r.known = r.status.known()
+	select {
+	case r.renewed <- struct{}{}:
+	default:
 	}
 }
 

@@ -1,7 +1,6 @@
 package reload
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -26,6 +25,7 @@ type Reloader struct {
 
 	turn    chan struct{} // full while an attempt runs
 	tried   chan struct{} // full once an attempt has ended, for Run
+	renewed chan struct{} // full once an attempt has found another revision, for hints
 	served  served        // guarded by turn, like the fields down to refusal
 	keeper  Keeper        // asked before the source is asked for the first time, or nil
 	notKept error         // why keeper had nothing, until something is loaded
@@ -37,6 +37,7 @@ type Reloader struct {
 	mu        sync.Mutex
 	running   bool
 	status    Status
+	known     string // the last status.known
 	steady    bool   // see backoffState
 	fruitless int    // the same: attempts in a row
 	begun     uint64 // attempts
@@ -76,6 +77,7 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 		wait:    c.Wait,
 		turn:    make(chan struct{}, 1),
 		tried:   make(chan struct{}, 1),
+		renewed: make(chan struct{}, 1),
 	}
 	r.status.Source = r.name
 	r.keeper, _ = source.(Keeper)
@@ -232,8 +234,10 @@ func (r *Reloader) announce(next time.Time) {
 // hint sends the hints of waiter until ctx ends.
 func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{}) {
 	for ctx.Err() == nil {
-		s := r.Status()
-		err := recovered(func() error { return waiter.Wait(ctx, cmp.Or(s.Refused, s.Revision)) })
+		renewed, err := r.waitForHint(ctx, waiter)
+		if renewed {
+			continue
+		}
 		if err == nil {
 			select {
 			case hints <- struct{}{}:
@@ -245,6 +249,31 @@ func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{
 		}
 		r.throttleHints(ctx)
 	}
+}
+
+// waitForHint calls Wait with the newest revision that is known. Once an attempt
+// has found another, it ends that Wait and reports that it is to be renewed: a
+// source that goes back to the earlier revision would look as if it had nothing
+// newer.
+func (r *Reloader) waitForHint(ctx context.Context, waiter Waiter) (renewed bool, err error) {
+	waiting, cancel := context.WithCancel(ctx)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer cancel()
+	select {
+	case <-r.renewed: // known is newer
+	default:
+	}
+	watching.Go(func() {
+		select {
+		case <-r.renewed:
+			cancel()
+		case <-waiting.Done():
+		}
+	})
+	s := r.Status()
+	err = recovered(func() error { return waiter.Wait(waiting, s.known()) })
+	return err != nil && waiting.Err() != nil && ctx.Err() == nil, err
 }
 
 // throttleHints waits before the next hint. It backs off while hints only produce

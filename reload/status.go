@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -70,6 +71,9 @@ func (s Status) Age() time.Duration {
 	}
 	return max(0, time.Since(s.Checked)) // a clock can go back
 }
+
+// known returns the newest revision that is known.
+func (s *Status) known() string { return cmp.Or(s.Refused, s.Revision) }
 
 // State is the status in a word: "empty" before the first attempt, "failing" if
 // nothing could be loaded, "fresh" if the newest content is loaded, "refused" if
