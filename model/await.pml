@@ -17,7 +17,7 @@ inline leave(o, m) {
 /*
  * await waits until PENDING is false and no object is as WAITED says of its
  * phase, loaded first, and its MARK. The code holds the mutex of the registry
- * while it looks, which only goroutines that make an object want.
+ * while it looks, which only goroutines that make or give back an object want.
  */
 #ifdef MARK_BEFORE_PHASE	/* planted bug: an object can leave in between */
 #define MARK		seen_mark

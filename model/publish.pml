@@ -108,9 +108,8 @@ byte dirty;
 bool list_mu;			/* the mutex of the free list, where a step leaves it taken */
 bool list_closed;
 byte creating;
-byte live;			/* stats.live, published and retired */
-byte published;
-byte retired;
+byte live;			/* the two numbers of stats.objects, one word */
+byte filled;
 
 byte after[WAITERS+1];		/* the version that each waiter wants to see exceeded */
 bool waiting[WAITERS+1];
@@ -182,7 +181,7 @@ init {
 			home[o] = o-1;
 			created++;
 			live++;
-			published++;
+			filled++;
 			versions++;
 			number[o] = versions;
 			truth[o] = versions;

@@ -10,14 +10,12 @@
 	byte base;		/* changes that it saw */ \
 	byte num; \
 	byte m; \
-	byte was; \
 	byte result
 
 #if PUBLISHERS
 proctype publisher(byte me, i) {
 	WRITER_VARIABLES;
 	byte rounds = PUBLISHES;
-	byte n;
 
 	c = i % CONTAINERS;
 publish:
@@ -41,17 +39,16 @@ publish:
 		get(new);
 		if
 		:: atomic { result != LIMIT -> REMOVE(back, me); break }
-		:: result == LIMIT -> n = published
+		:: result == LIMIT TAKEN
 		fi;
 		if
 		:: atomic {
-			n - retired >= MAXLIVE && live >= MAXLIVE ->
+			live >= MAXLIVE && filled >= live ->
 			NEVER(refused_in_vain, MAXLIVE > CONTAINERS);
-			n = 0;
 			REMOVE(back, me);
 			break
 		   }
-		:: atomic { !(n - retired >= MAXLIVE && live >= MAXLIVE) -> n = 0 }
+		:: atomic { !(live >= MAXLIVE && filled >= live) TAKEN }
 		fi;
 		if
 		:: !IN(back, me) TAKEN

@@ -19,14 +19,11 @@
 #define PUT_CLOSED	closed[c]
 #endif
 
-/* mark_old counts and marks what is about to be swapped out. */
+/* mark_old marks what is about to be swapped out. */
 inline mark_old() {
 	old = current[c];		/* it stays, since all swaps are under mu[c] */
 	if
-	:: old != NONE ->
-		retired++;			/* (G4) */
-		leave(old, m);
-		m = 0
+	:: old != NONE -> leave(old, m); m = 0
 	:: old == NONE TAKEN
 	fi
 }
@@ -44,6 +41,10 @@ inline note_swap() {
 /* make_empty makes the container empty. It is under mu[c], which it unlocks. */
 inline make_empty() {
 	mark_old();
+	if
+	:: old != NONE -> filled--		/* (G4) */
+	:: old == NONE TAKEN
+	fi;
 	atomic {
 		current[c] = NONE;		/* (U2) */
 		swaps[c]++;
@@ -57,16 +58,21 @@ inline make_empty() {
 inline swap() {
 #ifdef MARK_AFTER_SWAP
 	old = current[c];
-	retired = retired + (old != NONE);
 #else
 	mark_old();
 #endif
-#ifndef PUBLISHED_BEFORE_RETIRED
-	published++;				/* (G4) after retired */
-#endif
 	if
-	:: old == NONE -> wake_back()		/* one more is current */
+#ifdef COUNT_AFTER_WAKE			/* planted bug: a publisher at the limit looks in between */
+	:: old == NONE -> wake_back(); filled++
+#else
+	:: old == NONE -> filled++;		/* (G4) one more is current */
+	   wake_back()
+#endif
+#ifdef COUNTED_TWICE			/* planted bug: two count as current for a moment */
+	:: old != NONE -> filled++
+#else
 	:: old != NONE TAKEN
+#endif
 	fi;
 #ifdef VERSION_BEFORE_SWAP			/* planted bug: (V5) before (U2) */
 	version[c] = num;
@@ -82,6 +88,9 @@ inline swap() {
 		truth[new] = num;
 		note_swap()
 	};
+#ifdef COUNTED_TWICE
+	filled = filled - (old != NONE);
+#endif
 #ifdef MARK_AFTER_SWAP				/* planted bug: (D1) after (U2) */
 	if
 	:: old != NONE -> leave(old, m); m = 0
@@ -129,9 +138,6 @@ inline put() {
 		result == OK && MAY_GO_LIVE ->
 		phase[new] = LIVE		/* (U1) */
 	   };
-#ifdef PUBLISHED_BEFORE_RETIRED		/* planted bug: two count as current for a moment */
-	   published++;
-#endif
 	   atomic {
 #ifndef NUMBER_OUTSIDE_MUTEX
 		versions++;
@@ -191,47 +197,27 @@ inline release(o) {
 #define MAY_GIVE_BACK	STILL_OWNED
 #endif
 inline give_back() {
-	was = mark[new];
+#ifdef MARK_OF_A_LOSER			/* planted bug: marked whether it is given back or not */
+	leave(new, m);
+#endif
 	if
-	:: MAY_GIVE_BACK ->
-		atomic { NEXT_LEAVING; m = leavings };
-#ifdef MARK_BY_STORE			/* planted bug: it overwrites the mark of another owner */
-		mark[new] = m;
-#else
-		if
-		:: atomic { mark[new] == was -> mark[new] = m }	/* (D1) */
+	:: atomic {			/* under the mutex of the registry */
+		MAY_GIVE_BACK ->
+		NEVER(taken_back, !STILL_OWNED);
+		phase[new] = FREE;	/* (B1) */
+#if !defined MARK_OF_A_LOSER && !defined MARK_AFTER_PHASE
+		NEXT_LEAVING;
+		mark[new] = leavings;	/* (D1) */
+#endif
+		number[new] = 0;
+		truth[new] = 0
+	   }
+#ifdef MARK_AFTER_PHASE			/* planted bug: a Close looks in between */
+	   ; leave(new, m)
+#endif
 #ifdef MISUSE
-		:: mark[new] != was -> new = NONE
-#endif
-		fi;
-#endif
-		if
-		:: atomic {
-			new != NONE && MAY_GIVE_BACK ->
-			NEVER(taken_back, !STILL_OWNED);
-			phase[new] = FREE;	/* (B1) */
-			number[new] = 0;
-			truth[new] = 0
-		   }
-#ifdef MISUSE
-		:: atomic {
-			new != NONE && !MAY_GIVE_BACK ->
-			if
-			:: mark[new] == m -> mark[new] = 0
-			:: mark[new] != m TAKEN
-			fi
-		   };
-#ifndef UNMARK_WITHOUT_WAKE		/* planted bug */
-		   wake_back();
-#endif
-		   new = NONE
-		:: new == NONE TAKEN
-#endif
-		fi
-#ifdef MISUSE
-	:: !MAY_GIVE_BACK -> new = NONE
+	:: atomic { !MAY_GIVE_BACK -> new = NONE }
 #endif
 	fi;
-	was = 0;
 	m = 0
 }

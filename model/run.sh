@@ -147,13 +147,14 @@ close-without-signal:       deadlock publish.pml OBJECTS=2 PUBLISHERS=1 PUBLISHE
 turn-kept-on-failure:       deadlock publish.pml PUBLISHERS=2 TURN_KEPT_ON_FAILURE
 keep-without-wake:          deadlock publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 GIVING_BACK KEEP_WITHOUT_WAKE
 lose-without-wake:          deadlock publish.pml MAXLIVE=2 PUBLISHERS=1 UPDATERS=1 GIVING_BACK PANICS LOSE_WITHOUT_WAKE
-published-before-retired:   refused_in_vain publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 PUBLISHED_BEFORE_RETIRED
+counted-twice:              refused_in_vain publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 COUNTED_TWICE
+count-after-wake:           deadlock publish.pml CONTAINERS=2 OBJECTS=2 EMPTY PUBLISHERS=2 PUBLISHES=2 COUNT_AFTER_WAKE
 wake-at-the-limit:          busy_waiting publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=1 WAKE_AT_THE_LIMIT
 live-by-store:              two_current publish.pml OBJECTS=2 EMPTY PUBLISHERS=1 UPDATERS=1 MISUSE LIVE_BY_STORE
 take-back-without-cas:      taken_back publish.pml PUBLISHERS=1 UPDATERS=1 MISUSE GIVE_BACK_WITHOUT_CAS
 give-back-any:              taken_back publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=2 MISUSE GIVE_BACK_ANY
-mark-by-store:              drained_early publish.pml OBJECTS=1 EMPTY PUBLISHERS=1 UPDATERS=1 UPDATES=2 EMPTYING DRAINERS=1 MISUSE MARK_BY_STORE
-unmark-without-wake:        deadlock publish.pml OBJECTS=1 EMPTY PUBLISHERS=1 UPDATERS=1 DRAINERS=1 MISUSE UNMARK_WITHOUT_WAKE
+mark-of-a-loser:            deadlock publish.pml OBJECTS=1 EMPTY PUBLISHERS=1 UPDATERS=1 UPDATES=2 EMPTYING DRAINERS=1 MISUSE MARK_OF_A_LOSER
+mark-after-phase:           closed_early publish.pml UPDATERS=1 GIVING_BACK POOL_CLOSERS=1 MARK_AFTER_PHASE
 '
 
 states= depth= seconds= memory= errors= property= unreached=

@@ -66,6 +66,6 @@ var unseen = map[string]string{
 	"W2: a signal is taken away, and others that wait for it stay asleep": "under a Machine no ctx ends",
 	"Leak: Report runs on the goroutine of the cleanups":                  "a Machine has no garbage collection",
 
-	"spares: the limit never falls":                                 "the limit does not bear on who owns an object",
-	"spares: an object that was collected is being filled for ever": "a Machine has no garbage collection",
+	"spares: the limit never falls":                      "the limit does not bear on who owns an object",
+	"spares: an object that was collected stays private": "a Machine has no garbage collection",
 }

@@ -9,8 +9,9 @@ var clauseFaults = []fault{
 	{"V4: no number", "internal/refcount/update.go", []edit{{`publication.Version.Store(version) // (V4)`, `// (V4)`}}},
 	{"V5: no number is shown", "internal/refcount/update.go", []edit{{`s.version.Store(version) // (V5)`, `// (V5)`}}},
 	{"U2: what waits at the limit does not learn that all are current", "internal/refcount/update.go", []edit{{
-		`		s.pool.returned.wake() // one more`,
-		`		// one more`,
+		`		s.pool.returned.wake()
+`,
+		``,
 	}}},
 	{"T1: a store, so that two can retire", "internal/refcount/retire.go", []edit{{
 		`!counters.State.CompareAndSwap(now, withPhase(now, retiring)) { // (T1)`,
@@ -27,44 +28,37 @@ var clauseFaults = []fault{
 		`		return false, o`,
 	}}},
 	{"S4: whatever the sums", "internal/refcount/retire.go", []edit{{`if released != acquired || !counters`, `if !counters`}}},
-	{"B1: another's mark is overwritten", "internal/refcount/return.go", []edit{{
-		`if !counters.Publication.Leaving.CompareAndSwap(was, mark) { // (D1)`,
-		`if counters.Publication.Leaving.Store(mark); false { // (D1)`,
-	}}},
-	{"B1: the mark of a race that was lost stays", "internal/refcount/return.go", []edit{{
-		`		endReturn(counters, mark)
-		p.returned.wake()
-		return false
-`,
-		`		_ = mark
-		p.returned.wake()
-		return false
-`,
-	}}},
-	{"B1: a race that was lost wakes nothing", "internal/refcount/return.go", []edit{{
-		`		endReturn(counters, mark)
-		p.returned.wake()
-		return false
-`,
-		`		endReturn(counters, mark)
-		return false
-`,
-	}}},
-	{"B1: the mark is read after the state", "internal/refcount/return.go", []edit{
+	{"B1: marked by a race that was lost", "internal/refcount/return.go", []edit{
 		{
-			`	was := counters.Publication.Leaving.Load() // before`,
-			`	// before`,
+			`	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
+		return false
+	}
+	p.beginReturn(counters)
+`,
+			`	p.beginReturn(counters)
+	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
+		return false
+	}
+`,
 		},
+	}},
+	{"B1: marked after the mutex", "internal/refcount/return.go", []edit{
 		{
-			`	mark, ok := p.beginReturn(counters, was)`,
-			`	mark, ok := p.beginReturn(counters, counters.Publication.Leaving.Load())`,
+			`	p.beginReturn(counters)
+	counters.Publication.Version.Store(0) // (B1)
+`,
+			`	p.registry.mu.Unlock()
+	p.beginReturn(counters)
+	p.registry.mu.Lock()
+	counters.Publication.Version.Store(0) // (B1)
+`,
 		},
 	}},
 	{"G3: a call of the factory that fails counts", "internal/refcount/get.go", []edit{{`		if !made {`, `		if false {`}}},
-	{"G3: live is compared as unsigned", "internal/refcount/live.go", []edit{{`if int64(live) >= int64(limit) {`, `if live >= uint64(limit) {`}}},
+	{"G3: live is compared as unsigned", "internal/refcount/live.go", []edit{{`if int64(word)>>currentBits >= int64(limit) {`, `if word>>currentBits >= uint64(limit) {`}}},
 	{"N1: the fields may be read while they are written", "internal/refcount/misuse.go", []edit{{`.State.Load()) == unborn {`, `.State.Load()) == unborn && false {`}}},
 	{"N2: unborn for ever", "internal/refcount/adopt.go", []edit{{`counters.State.Store(uint64(private)) // (N2)`, `// (N2)`}}},
-	{"N3: back from any phase", "internal/refcount/adopt.go", []edit{{`return owned, phaseOf(now) == discarded && obj.pool`, `return owned, obj.pool`}}},
+	{"N3: back from any phase", "internal/refcount/adopt.go", []edit{{`if phaseOf(now) != discarded || obj.pool`, `if obj.pool`}}},
 	{"K1: kept beyond the limit", "internal/refcount/freelist.go", []edit{{`if l.closed || len(l.clean) >= l.limit.now {`, `if l.closed {`}}},
 	{"D2: what is kept stays marked", "internal/refcount/freelist.go", []edit{{
 		`	endReturn(obj.counters.Load(), publication.Leaving.Load())
@@ -101,7 +95,7 @@ var clauseFaults = []fault{
 `,
 	}}},
 	{"D1: a spare is not marked in its Discard", "internal/refcount/return.go", []edit{{
-		`		p.takenOut(obj.counters.Load())
+		`		p.beginReturn(obj.counters.Load())
 `,
 		`		_ = obj.counters
 `,
@@ -109,7 +103,7 @@ var clauseFaults = []fault{
 	{"P2: a sweeper for each object", "internal/refcount/sweep.go", []edit{{`if p.sweeping.CompareAndSwap(false, true) { // (P2)`, `if p.sweeping.Store(true); true { // (P2)`}}},
 	{"P4: the flag is not raised again", "internal/refcount/sweep.go", []edit{{` || !p.sweeping.CompareAndSwap(false, true) { // (P4)`, ` { // (P4)`}}},
 	{"P4: the flag stays up", "internal/refcount/sweep.go", []edit{{`		p.sweeping.Store(false)  `, `		// p.sweeping.Store(false)`}}},
-	{"G3: ErrLimit at once at the limit", "internal/refcount/publish.go", []edit{{` && live <= int64(current)`, ` && (true || live <= int64(current))`}}},
+	{"G3: ErrLimit at once at the limit", "internal/refcount/publish.go", []edit{{` && live <= current`, ` && (true || live <= current)`}}},
 	{"D2: Drain waits for what is not marked", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.mark <= last`, `return e.mark <= last`}}},
 	{"D3: Close waits for what is not marked", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.phase != lost && e.counters`}}},
 	{"D4: Close of a pool does not wait for what is private", "internal/refcount/close.go", []edit{{`return e.phase == private || e.phase`, `return e.phase`}}},
@@ -117,13 +111,4 @@ var clauseFaults = []fault{
 `, `
 `}}},
 	{"L2: released too often passes", "internal/refcount/retire.go", []edit{{`; extra > 0 {`, `; extra > 0 && false {`}}},
-	{"D1: nothing is marked while another's mark goes", "internal/refcount/return.go", []edit{{
-		`		if _, ok := p.beginReturn(counters, counters.Publication.Leaving.Load()); ok {
-			return
-		}
-`,
-		`		p.beginReturn(counters, counters.Publication.Leaving.Load())
-		return
-`,
-	}}},
 }

@@ -111,8 +111,8 @@ var poolFaults = []fault{
 	}},
 	{"G3: the limit is looked at, and then counted", "internal/refcount/live.go", []edit{
 		{
-			`if s.live.CompareAndSwap(live, live+1) {`,
-			`if s.live.Add(1); true {`,
+			`if s.objects.word.CompareAndSwap(word, word+1<<currentBits) {`,
+			`if s.objects.change(1, 0); true {`,
 		},
 	}},
 	{"N1: a store, so that two can adopt, and no registry", "internal/refcount/adopt.go", []edit{
@@ -127,20 +127,22 @@ var poolFaults = []fault{
 	}},
 	{"N3: a store, so that two can bring it back", "internal/refcount/adopt.go", []edit{
 		{
-			`state.CompareAndSwap(now, owned) // (N3)`,
-			`func() bool { state.Store(owned); return true }() // (N3)`,
+			`!state.CompareAndSwap(now, owned) { // (N3)`,
+			`func() bool { state.Store(owned); return false }() { // (N3)`,
 		},
 	}},
 	{"N4: what Close overtook stays adopted", "internal/refcount/update.go", []edit{
 		{
-			`overtaken && s.pool.disown(next, owned)`,
-			`overtaken && false`,
+			`			if adopted {
+`,
+			`			if false {
+`,
 		},
 	}},
 	{"N4: a store, although another has published it", "internal/refcount/adopt.go", []edit{
 		{
 			`	if !obj.counters.Load().State.CompareAndSwap(owned, withPhase(owned, discarded)) { // (N4)
-		return false
+		return
 	}
 `,
 			`	obj.counters.Load().State.Store(withPhase(owned, discarded)) // (N4)
@@ -151,18 +153,16 @@ var poolFaults = []fault{
 		{
 			`	p.stats.discarded.Add(1)
 	p.removeLive()
-	return true
 `,
 			`	p.stats.discarded.Add(1)
-	p.stats.live.Add(^uint64(0))
-	return true
+	p.stats.objects.change(-1, 0)
 `,
 		},
 	}},
-	{"N4: what Close overtook is being filled for ever", "internal/refcount/update.go", []edit{
+	{"N4: what Close overtook stays private", "internal/refcount/adopt.go", []edit{
 		{
-			`adopted && !(overtaken && s.pool.disown(next, owned))`,
-			`adopted && (!overtaken || s.pool.disown(next, owned) || true)`,
+			`p.stats.private.Add(-1)`,
+			`p.stats.private.Add(0)`,
 		},
 	}},
 	{"Reader: Park does not release", "reader.go", []edit{
@@ -226,10 +226,8 @@ var poolFaults = []fault{
 	}},
 	{"N3: back in the generation in which it was discarded", "internal/refcount/adopt.go", []edit{
 		{
-			`owned = withPhase(now+generationStep, private)
-	return`,
-			`owned = withPhase(now, private)
-	return`,
+			`owned = withPhase(now+generationStep, private)`,
+			`owned = withPhase(now, private)`,
 		},
 	}},
 	{"K3: what leaves again in its Discard loses its mark", "internal/refcount/return.go", []edit{

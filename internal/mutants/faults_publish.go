@@ -61,33 +61,31 @@ var publishFaults = []fault{
 	}},
 	{"V4 after U2: numbered after the swap", "internal/refcount/update.go", []edit{
 		{
-			`		publication := &counters.Publication
-		publication.Container.Store(s.id)  // (V4)
-		publication.Version.Store(version) // (V4)
+			`	publication := &counters.Publication
+	publication.Container.Store(s.id)  // (V4)
+	publication.Version.Store(version) // (V4)
 `,
-			`		// (V4)
+			`	// (V4)
 `,
 		},
 		{
-			`	return s.swap(next, version), version, nil
+			`	s.wake()
+	return old, version, nil
 `,
-			`	old = s.swap(next, version)
-	if next != nil {
-		publication := &next.counters.Load().Publication
-		publication.Container.Store(s.id)
-		publication.Version.Store(version)
-	}
+			`	counters.Publication.Container.Store(s.id)
+	counters.Publication.Version.Store(version)
+	s.wake()
 	return old, version, nil
 `,
 		},
 	}},
 	{"V4 after the mutex: numbered after the unlock", "internal/refcount/update.go", []edit{
 		{
-			`		publication := &counters.Publication
-		publication.Container.Store(s.id)  // (V4)
-		publication.Version.Store(version) // (V4)
+			`	publication := &counters.Publication
+	publication.Container.Store(s.id)  // (V4)
+	publication.Version.Store(version) // (V4)
 `,
-			`		// (V4)
+			`	// (V4)
 `,
 		},
 		{
@@ -138,23 +136,21 @@ var publishFaults = []fault{
 `,
 		},
 		{
-			`	if next != nil {
-		s.wake()
-	}
-	return old
+			`	s.wake()
+	return old, version, nil
 `,
-			`	return old
+			`	return old, version, nil
 `,
 		},
 	}},
 	{"V6: the turn is lost if fill panics", "internal/refcount/publish.go", []edit{
 		{
-			`	defer w.end(&err)
+			`	defer s.turn.Pass() // (V6)
 `,
 			`	returned := true
 	defer func() {
 		if returned {
-			w.end(&err)
+			s.turn.Pass() // (V6)
 		}
 	}()
 `,
@@ -170,13 +166,13 @@ var publishFaults = []fault{
 	}},
 	{"V6: the turn is lost if fill calls Goexit", "internal/refcount/publish.go", []edit{
 		{
-			`	defer w.end(&err)
+			`	defer s.turn.Pass() // (V6)
 `,
 			`	returned := true
 	defer func() {
 		value := recover()
 		if returned || value != nil {
-			w.end(&err)
+			s.turn.Pass() // (V6)
 		}
 		if value != nil {
 			panic(value)
@@ -195,7 +191,7 @@ var publishFaults = []fault{
 	}},
 	{"V6: the turn is not passed", "internal/refcount/publish.go", []edit{
 		{
-			`	defer w.slot.turn.Pass() // (V6)`,
+			`	defer s.turn.Pass() // (V6)`,
 			`	// (V6)`,
 		},
 	}},
@@ -227,9 +223,10 @@ var publishFaults = []fault{
 	}},
 	{"B1: given back whatever the generation", "internal/refcount/return.go", []edit{
 		{
-			`	if counters.State.Load() != owned {
+			`	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
 `,
-			`	if owned = counters.State.Load(); phaseOf(owned) != private {
+			`	owned = withPhase(counters.State.Load(), private)
+	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
 `,
 		},
 	}},

@@ -85,18 +85,18 @@ var readFaults = []fault{
 	}},
 	{"U2: what was current is reset before it is retired", "internal/refcount/update.go", []edit{
 		{
-			`		if err := s.pool.settle(old, s.retire(old, op)); err != nil {
-			panic(err.Error())
-		}`,
-			`		if s.pool.tryReset(old) && s.retire(old, op).drained {
-			s.pool.keep(old)
-		}`,
+			`	if err := s.end(old, op); err != nil {
+		panic(err.Error())
+	}`,
+			`	if old != nil && s.pool.tryReset(old) && s.retire(old, op).drained {
+		s.pool.keep(old)
+	}`,
 		},
 	}},
 	{"U2: what was current is not retired", "internal/refcount/update.go", []edit{
 		{
-			`		if err := s.pool.settle(old, s.retire(old, op)); err != nil {`,
-			`		if err := s.pool.settle(old, retirement{}); err != nil {`,
+			`	if err := s.end(old, op); err != nil {`,
+			`	if err := s.pool.settle(old, retirement{}); err != nil {`,
 		},
 	}},
 	{"U2 after T1: retired before it is replaced", "internal/refcount/update.go", []edit{

@@ -18,22 +18,31 @@ var spareFaults = []fault{
 `,
 		},
 	}},
-	{"spares: a literal ends a fill that never began", "internal/refcount/update.go", []edit{
+	{"spares: a literal that is published is not private before", "internal/refcount/adopt.go", []edit{
 		{
-			`unpublished.Add(-1) // published by`,
-			`unpublished.Add(0) // published by`,
+			`	return uint64(private), true
+`,
+			`	p.stats.private.Add(-1)
+	return uint64(private), true
+`,
 		},
 	}},
-	{"spares: an object that was collected is being filled for ever", "internal/refcount/cleanup.go", []edit{
+	{"spares: what is published stays private", "internal/refcount/update.go", []edit{
 		{
-			`stats.unpublished.Add(1)`,
-			`stats.unpublished.Add(0)`,
+			`s.pool.stats.private.Add(-1)`,
+			`s.pool.stats.private.Add(0)`,
 		},
 	}},
-	{"spares: an object that was given back is being filled for ever", "internal/refcount/return.go", []edit{
+	{"spares: an object that was collected stays private", "internal/refcount/cleanup.go", []edit{
 		{
-			`p.stats.unpublished.Add(1)`,
-			`p.stats.unpublished.Add(0)`,
+			`	stats.private.Add(-1)`,
+			`	stats.private.Add(0)`,
+		},
+	}},
+	{"spares: an object that was given back stays private", "internal/refcount/return.go", []edit{
+		{
+			`p.stats.private.Add(-1)`,
+			`p.stats.private.Add(0)`,
 		},
 	}},
 }

@@ -5,16 +5,15 @@ package main
 // about what is said of an object and not about who owns it.
 var unitFaults = []fault{
 	{"U1: whatever the generation", "internal/refcount/update.go", []edit{{
-		`		if phaseOf(owned) != private ||`,
-		`		owned = counters.State.Load()
-		if phaseOf(owned) != private ||`,
+		`	if phaseOf(owned) != private ||`,
+		`	owned = counters.State.Load()
+	if phaseOf(owned) != private ||`,
 	}}},
 	{"V5: emptying wakes", "internal/refcount/update.go", []edit{{
-		`	if next != nil {
-		s.wake()
-	}
+		`		old = s.swap(nil, 0)
 `,
-		`	s.wake()
+		`		old = s.swap(nil, 0)
+		s.wake()
 `,
 	}}},
 	{"T1: whatever the phase", "internal/refcount/retire.go", []edit{{`if phaseOf(now) != live || !counters`, `if !counters`}}},
@@ -44,9 +43,9 @@ var unitFaults = []fault{
 		`	endReturn(counters, counters.Publication.Leaving.Load())
 `, ``,
 	}}},
-	{"N3: back to any pool", "internal/refcount/adopt.go", []edit{{`obj.pool == p && obj.self`, `obj.self`}}},
-	{"N3: back as a copy", "internal/refcount/adopt.go", []edit{{`obj.self == uintptr(unsafe.Pointer(obj)) &&
-`, `true &&
+	{"N3: back to any pool", "internal/refcount/adopt.go", []edit{{`obj.pool != p || obj.self`, `obj.self`}}},
+	{"N3: back as a copy", "internal/refcount/adopt.go", []edit{{`obj.self != uintptr(unsafe.Pointer(obj)) ||
+`, `false ||
 `}}},
 	{"K1: kept in a closed pool", "internal/refcount/freelist.go", []edit{{`if l.closed || len(l.clean)`, `if len(l.clean)`}}},
 	{"K2: what counts towards a limit goes to the overflow", "internal/refcount/return.go", []edit{{`p.MaxLive == 0 && p.Spares`, `p.Spares`}}},
@@ -54,8 +53,8 @@ var unitFaults = []fault{
 	{"K2: to the overflow of a closed pool", "internal/refcount/return.go", []edit{{` && !p.free.isClosed():`, `:`}}},
 	{"K3: what is discarded keeps its number", "internal/refcount/return.go", []edit{{`counters.Publication.Version.Store(0)                             // (K3)`, `// (K3)`}}},
 	{"P3: what was popped keeps its link", "internal/refcount/freelist.go", []edit{{`head.next.Store(nil) // (P3)`, `// (P3)`}}},
-	{"D1: no time", "internal/refcount/return.go", []edit{{`counters.Publication.Left.Store(p.now()) // (D1)`, `// (D1)`}}},
-	{"D1: marked whatever the phase", "internal/refcount/return.go", []edit{{`if phaseOf(counters.State.Load()) == live { // not live`, `if true { // not live`}}},
+	{"D1: no time", "internal/refcount/return.go", []edit{{`counters.Publication.Left.Store(p.now())              // (D1)`, `// (D1)`}}},
+	{"D1: marked whatever the phase", "internal/refcount/return.go", []edit{{`if phaseOf(counters.State.Load()) != live { // a forged`, `if false { // a forged`}}},
 	{"D2: another's mark is removed", "internal/refcount/return.go", []edit{{`counters.Publication.Leaving.CompareAndSwap(mark, 0) // (D2)`, `counters.Publication.Leaving.Store(0*mark) // (D2)`}}},
 	{"D3: Close does not wait for a publisher in fill", "internal/refcount/close.go", []edit{{`if _, err := s.turn.Take(ctx, nil); err != nil {`, `if _, err := s.turn.Take(ctx, nil); err != nil && false {`}}},
 	{"D4: a container is made of a closed pool", "internal/refcount/slot.go", []edit{{`	if l.closed {
@@ -65,6 +64,7 @@ var unitFaults = []fault{
 	{"D4: Close of a pool waits for what was lost", "internal/refcount/close.go", []edit{{`e.phase != lost && e.mark != 0
 `, `e.mark != 0
 `}}},
+	{"G4: what was current in a container that was dropped is counted", "internal/refcount/cleanup.go", []edit{{`stats.objects.change(0, -1) // (G4)`, `// (G4)`}}},
 	{"the collector wakes for what was free", "internal/refcount/cleanup.go", []edit{{`	if phaseOf(state) != free {
 `, `	if true {
 `}}},

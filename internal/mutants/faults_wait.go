@@ -105,63 +105,59 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"G4 after U1: an Update under way is counted as two current objects", "internal/refcount/update.go", []edit{
+	{"G4: an Update under way is counted as two current objects", "internal/refcount/update.go", []edit{
 		{
-			`		s.pool.stats.published.Add(1) // (G4)
+			`	old = s.swap(next, version)
 `,
-			`		// (G4)
-`,
-		},
-		{
-			`			return nil, 0, errRefused
-		}
-`,
-			`			return nil, 0, errRefused
-		}
-		s.pool.stats.published.Add(1)
+			`	s.pool.stats.objects.change(0, 1)
+	old = s.swap(next, version)
+	s.pool.stats.objects.change(0, -1)
 `,
 		},
 	}},
 	{"G4 after W2: a publisher at the limit is woken before the count", "internal/refcount/update.go", []edit{
 		{
-			`	if next != nil {
-		s.pool.stats.published.Add(1) // (G4)
-	}
-	if next != nil && old == nil {
-		s.pool.returned.wake() // one more is current: a wait at the limit may be in vain
+			`	s.pool.stats.objects.change(0, change) // (G4)
+	if change > 0 {
+		s.pool.returned.wake()
 	}
 `,
-			`	if next != nil && old == nil {
-		s.pool.returned.wake() // one more is current: a wait at the limit may be in vain
+			`	if change > 0 {
+		s.pool.returned.wake()
 	}
-	if next != nil {
-		s.pool.stats.published.Add(1) // (G4)
+	s.pool.stats.objects.change(0, change) // (G4)
+`,
+		},
+	}},
+	{"G4 after U2: an emptied container is counted until its object is out", "internal/refcount/update.go", []edit{
+		{
+			`	if change == 0 {
+`,
+			`	if change <= 0 {
+`,
+		},
+		{
+			`	s.swaps++
+`,
+			`	s.swaps++
+	if old != nil && next == nil {
+		s.pool.stats.objects.change(0, -1)
 	}
 `,
 		},
 	}},
-	{"G4 after U2: counted after the swap", "internal/refcount/update.go", []edit{
+	{"G4: what is current is never counted", "internal/refcount/update.go", []edit{
 		{
-			`		s.pool.stats.published.Add(1) // (G4)
+			`	if change > 0 {
 `,
-			`		// (G4)
-`,
-		},
-		{
-			`	s.swaps++
-`,
-			`	s.swaps++
-	if next != nil {
-		s.pool.stats.published.Add(1)
-	}
+			`	s.pool.stats.objects.change(0, -change)
+	if change > 0 {
 `,
 		},
 	}},
 	{"D1 after U2: marked after the swap", "internal/refcount/update.go", []edit{
 		{
-			`	if old != nil {
-		s.pool.leavesContainer(old)
-	}
+			`	s.count(old, next)
 `,
 			``,
 		},
@@ -169,9 +165,7 @@ var waitFaults = []fault{
 			`	s.swaps++
 `,
 			`	s.swaps++
-	if old != nil {
-		s.pool.leavesContainer(old)
-	}
+	s.count(old, next)
 `,
 		},
 	}},
@@ -253,20 +247,8 @@ var waitFaults = []fault{
 	}},
 	{"G3: ErrLimit at once below the limit", "internal/refcount/publish.go", []edit{
 		{
-			`return live >= int64(p.MaxLive) && live <= int64(current)`,
-			`return live <= int64(current)`,
-		},
-	}},
-	{"G4: what was retired is loaded before what was published", "internal/refcount/publish.go", []edit{
-		{
-			`	published := p.stats.published.Load()
-	live`,
-			`	retired := p.stats.retired.Load()
-	live`,
-		},
-		{
-			`current := published - p.stats.retired.Load()`,
-			`current := p.stats.published.Load() - retired`,
+			`return live >= p.MaxLive && live <= current`,
+			`return live <= current`,
 		},
 	}},
 	{"Versions goes on from what it waited for", "versions.go", []edit{
@@ -289,17 +271,15 @@ var waitFaults = []fault{
 	}},
 	{"Stats: what was retired is loaded before what drained", "internal/refcount/stats.go", []edit{
 		{
-			`	c := &p.stats
-	s := Stats{`,
-			`	c := &p.stats
+			`	live, current := c.objects.load()
+`,
+			`	live, current := c.objects.load()
 	before := c.retired.Load()
-	s := Stats{`,
+`,
 		},
 		{
-			`	retired := c.retired.Load()
-`,
-			`	retired := before
-`,
+			`int(c.retired.Load() - s.Drained)`,
+			`int(before - s.Drained)`,
 		},
 	}},
 	{"W2: the signal that is fired stays", "internal/refcount/wakeup.go", []edit{
@@ -310,14 +290,13 @@ var waitFaults = []fault{
 	}},
 	{"D4: Get returns an object of a pool that closed during its reset", "internal/refcount/get.go", []edit{
 		{
-			`		if !p.free.begin(obj) {
+			`		if !p.free.beginReset(obj) {
 			p.drop(obj)
 			return nil, ErrClosed
 		}
 `,
 			`		p.free.mu.Lock()
-		obj.begin()
-		p.free.limit.handOut(&p.stats)
+		p.free.begin(obj)
 		p.free.mu.Unlock()
 `,
 		},

@@ -15,7 +15,7 @@ func (p *Pool) adopt(obj *Object) (owned uint64, adopted bool) {
 	if !p.attach(obj) {
 		return 0, false
 	}
-	p.stats.addLive()
+	p.stats.objects.change(1, 0) // (G3)
 	p.stats.adopted.Add(1)
 	return uint64(private), true
 }
@@ -25,7 +25,7 @@ func (p *Pool) adopt(obj *Object) (owned uint64, adopted bool) {
 func (p *Pool) adoptDiscarded(obj *Object) (owned uint64, adopted bool) {
 	owned, adopted = p.reuse(obj)
 	if adopted {
-		p.stats.addLive()
+		p.stats.objects.change(1, 0) // (G3)
 		p.stats.adopted.Add(1)
 	}
 	return owned, adopted
@@ -33,8 +33,8 @@ func (p *Pool) adoptDiscarded(obj *Object) (owned uint64, adopted bool) {
 
 // disown gives up an object that this call adopted as owned and did not publish.
 // It is the caller's again, as before the call: neither reset nor Discard sees it.
-// It reports false if another goroutine has taken the object.
-func (p *Pool) disown(obj *Object, owned uint64) bool {
+// It does nothing if another goroutine has taken the object.
+func (p *Pool) disown(obj *Object, owned uint64) {
 	// (N4) Private to discarded: what an Update adopted and Close overtook. The
 	// object stays known, like any that left the pool, and can come back by (N3).
 	// It is a compare-and-swap from the state of the adoption, so what a second
@@ -42,11 +42,11 @@ func (p *Pool) disown(obj *Object, owned uint64) bool {
 	// alone. There is no mark: no function of the user's runs, so a Close that
 	// looks sees private, and then discarded, and needs the wake-up after it.
 	if !obj.counters.Load().State.CompareAndSwap(owned, withPhase(owned, discarded)) { // (N4)
-		return false
+		return
 	}
+	p.stats.private.Add(-1)
 	p.stats.discarded.Add(1)
 	p.removeLive()
-	return true
 }
 
 // attach gives a new object its counters and makes it private. It returns
@@ -73,6 +73,7 @@ func (p *Pool) attach(obj *Object) bool {
 	// acquire the object before, so there is no earlier generation to tell
 	// this one from.
 	counters.State.Store(uint64(private)) // (N2)
+	p.stats.private.Add(1)
 	return true
 }
 
@@ -92,6 +93,10 @@ func (p *Pool) reuse(obj *Object) (owned uint64, again bool) {
 	state := &obj.counters.Load().State
 	now := state.Load()
 	owned = withPhase(now+generationStep, private)
-	return owned, phaseOf(now) == discarded && obj.pool == p && obj.self == uintptr(unsafe.Pointer(obj)) &&
-		state.CompareAndSwap(now, owned) // (N3)
+	if phaseOf(now) != discarded || obj.pool != p || obj.self != uintptr(unsafe.Pointer(obj)) ||
+		!state.CompareAndSwap(now, owned) { // (N3)
+		return 0, false
+	}
+	p.stats.private.Add(1)
+	return owned, true
 }

@@ -37,15 +37,16 @@ func (c cleanup) run() {
 	case discarded, lost:
 		return // settled when it happened; a lost object may well be held
 	case live: // its container was dropped without being emptied
-		stats.retired.Add(1) // (G4)
+		stats.objects.change(0, -1) // (G4)
+		stats.retired.Add(1)
 		stats.drained.Add(1)
 	case retired:
 		stats.drained.Add(1)
 	case private: // its owner forgot it
-		stats.unpublished.Add(1)
+		stats.private.Add(-1)
 	}
 	stats.collected.Add(1)
-	stats.live.Add(^uint64(0)) // (G3)
+	stats.objects.change(-1, 0) // (G3)
 	if phaseOf(state) != free {
 		// Something may wait for the object. For one from the overflow nothing
 		// does, and it is spared the wake-up, which is fatal where the waiting

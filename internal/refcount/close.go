@@ -49,10 +49,7 @@ func (s *Slot) closeSlot() error {
 	s.mu.Unlock()
 	s.closing.Fire()
 	s.wake()
-	if old == nil {
-		return nil
-	}
-	return s.pool.settle(old, s.retire(old, "Close"))
+	return s.end(old, "Close")
 }
 
 // Close closes every container of the pool, waits until all objects are back,

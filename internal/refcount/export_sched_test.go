@@ -31,9 +31,7 @@ func (p *Pool) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&p.free.mu.Held), "free list")
 	label(unsafe.Pointer(&p.free.dirty), "dirty")
 	label(unsafe.Pointer(&p.sweeping), "sweeping")
-	label(unsafe.Pointer(&p.stats.live), "live")
-	label(unsafe.Pointer(&p.stats.published), "published")
-	label(unsafe.Pointer(&p.stats.retired), "retired")
+	label(unsafe.Pointer(&p.stats.objects), "objects")
 	label(unsafe.Pointer(&p.registry.mu.Held), "registry")
 	label(unsafe.Pointer(&p.versions), "versions")
 	label(unsafe.Pointer(&p.leavings), "leavings")
@@ -93,22 +91,15 @@ func (p *Pool) Creating() (calls int, closed bool) { return p.free.creating, p.f
 // Counted returns what the pool's stats say of such objects.
 func (p *Pool) Counted() (current, retired, discarded uint64) {
 	s := &p.stats
-	return s.published.Load() - s.retired.Load(), s.retired.Load() - s.drained.Load(), s.discarded.Load()
+	_, now := s.objects.load()
+	return uint64(now), s.retired.Load() - s.drained.Load(), s.discarded.Load()
 }
 
 // LetLimitFall makes the limit of spares follow the work: it is now, and after
-// gets more calls of Get it is what they needed. No object is being filled.
+// gets more calls of Get it is what they needed. No object is private.
 func (p *Pool) LetLimitFall(now, gets int) {
 	p.free.limit = spareLimit{now: now, least: 1, most: now, last: now, gets: roundOfGets - gets}
-	p.free.limit.handedOut = p.stats.published.Load() + uint64(p.stats.unpublished.Load())
 }
 
-// Filling returns how many objects are being filled, as the limit of spares
-// counts them, or 0 if the limit is constant.
-func (p *Pool) Filling() int {
-	l := &p.free.limit
-	if l.least == l.most {
-		return 0
-	}
-	return int(l.handedOut - p.stats.published.Load() - uint64(p.stats.unpublished.Load()))
-}
+// Private returns how many objects are private, as the limit of spares counts them.
+func (p *Pool) Private() int { return int(p.stats.private.Load()) }

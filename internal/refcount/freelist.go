@@ -76,23 +76,21 @@ func (l *freeList) pop() (obj *Object, clean bool, err error) {
 		return nil, false, ErrClosed
 	}
 	if obj := l.takeClean(); obj != nil {
-		obj.begin()
-		l.limit.handOut(l.stats)
+		l.begin(obj)
 		return obj, true, nil
 	}
 	return l.takeDirty(), false, nil
 }
 
-// begin makes a free object of the caller's private, or returns false if the
-// pool is closed.
-func (l *freeList) begin(obj *Object) bool {
+// beginReset makes a free object of the caller's, which was reset, private, or
+// returns false if the pool is closed.
+func (l *freeList) beginReset(obj *Object) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.closed {
 		return false
 	}
-	obj.begin()
-	l.limit.handOut(l.stats)
+	l.begin(obj)
 	return true
 }
 
@@ -114,7 +112,7 @@ func (l *freeList) endCreating(made bool) {
 	defer l.mu.Unlock()
 	l.creating--
 	if made {
-		l.limit.handOut(l.stats)
+		l.limit.handOut(int(l.stats.private.Load()))
 	}
 }
 
@@ -172,7 +170,7 @@ func (l *freeList) count() (clean, limit, dirty int) {
 
 // begin begins a generation of a free object that is the caller's. The caller
 // holds the mutex of the free list.
-func (o *Object) begin() {
+func (l *freeList) begin(o *Object) {
 	// (G2) Begin a generation. A store will do: no other goroutine writes the
 	// state of a free object that is in no list. The generation grows here, so a
 	// checker that summed in an earlier one fails at (S4). The counts are not
@@ -182,4 +180,5 @@ func (o *Object) begin() {
 	state := &counters.State
 	state.Store(withPhase(state.Load()+generationStep, private)) // (G2)
 	endReturn(counters, counters.Publication.Leaving.Load())
+	l.limit.handOut(int(l.stats.private.Add(1)))
 }

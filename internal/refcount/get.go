@@ -29,7 +29,7 @@ func (p *Pool) Get() (*Object, error) {
 				continue
 			}
 		}
-		if !p.free.begin(obj) {
+		if !p.free.beginReset(obj) {
 			p.drop(obj)
 			return nil, ErrClosed
 		}

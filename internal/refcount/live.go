@@ -6,46 +6,54 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// stats counts events. A read that meets no update writes none of it. Of it the
-// protocol reads live, published and retired, under a limit alone.
+// stats counts objects and events. A read that meets no update writes none of it.
+// The protocol reads objects alone, under a limit.
 type stats struct {
-	live      seam.Uint64 // objects that exist and are not discarded or lost
-	published seam.Uint64
-	retired   seam.Uint64 // published-retired: current; see (G4)
+	objects population
 
+	private   atomic.Int64 // objects in the phase private; see spareLimit
 	resetting atomic.Int64 // hooks that run at this moment
 
 	created, adopted, discarded, lost, collected atomic.Uint64
-	drained                                      atomic.Uint64 // retired-drained: replaced and still held
+	published, retired, drained                  atomic.Uint64 // retired-drained: replaced and still held
 	abandoned, leaked, failed                    atomic.Uint64
 	retries, lateReleases, slowChecks            atomic.Uint64
-
-	// unpublished is how many objects that a Get returned were given back or
-	// collected instead of published, less the number of those that were
-	// published although no Get had returned them. Together with published it is
-	// how many fills have ended, see spareLimit. An adopted object counts only
-	// after its publication, so that it never looks like one that is being
-	// filled.
-	unpublished atomic.Int64
 }
 
-// addLive counts one more live object.
-func (s *stats) addLive() { s.live.Add(1) } // (G3)
+// population counts, in one word, the live objects, which exist and are neither
+// discarded nor lost, and those of them that are current. So one load tells both
+// as of one moment. Racing adopters of one object may count it down before it is
+// counted, so live can dip below zero.
+type population struct {
+	word seam.Uint64 // live<<currentBits + current
+}
+
+const currentBits = 32
+
+// load returns both numbers.
+func (p *population) load() (live, current int) {
+	word := p.word.Load()
+	return int(int64(word) >> currentBits), int(uint32(word))
+}
+
+// change adds to both numbers.
+func (p *population) change(live, current int) {
+	p.word.Add(uint64(int64(live)<<currentBits + int64(current)))
+}
 
 // reserve counts one more live object unless limit, if there is one, is
-// reached. Racing adopters of one object may decrement before the increment,
-// so live can dip below zero and is compared as signed.
+// reached.
 func (s *stats) reserve(limit int) bool {
 	if limit == 0 {
-		s.addLive()
+		s.objects.change(1, 0) // (G3)
 		return true
 	}
 	for {
-		live := s.live.Load()
-		if int64(live) >= int64(limit) {
+		word := s.objects.word.Load()
+		if int64(word)>>currentBits >= int64(limit) {
 			return false
 		}
-		if s.live.CompareAndSwap(live, live+1) { // (G3)
+		if s.objects.word.CompareAndSwap(word, word+1<<currentBits) { // (G3)
 			return true
 		}
 	}
@@ -53,7 +61,7 @@ func (s *stats) reserve(limit int) bool {
 
 // removeLive counts one live object less, and wakes what waits for objects.
 func (p *Pool) removeLive() {
-	p.stats.live.Add(^uint64(0)) // (G3)
+	p.stats.objects.change(-1, 0) // (G3)
 	p.returned.wake()
 }
 

@@ -24,7 +24,10 @@ func (s *Slot) Publish(ctx context.Context, fill func(next, current unsafe.Point
 		return 0, err
 	}
 	w := publishing{slot: s}
-	defer w.end(&err)
+	// Each of these runs even if fill or one of them panics or calls Goexit.
+	defer w.settle(&err)
+	defer s.turn.Pass() // (V6)
+	defer w.takeBack()
 	if err := w.begin(ctx); err != nil {
 		return 0, err
 	}
@@ -40,6 +43,7 @@ func (s *Slot) takeTurn(ctx context.Context) error {
 	// (V1) Take the turn. It is held while fill runs, so a publisher builds on
 	// what the one before it published. Update does not take it: (V3) is for
 	// that. A publisher that waits ends with its ctx, or when the slot closes.
+	// (V6) Pass the turn, before anything that may run a function of the user's.
 	taken, err := s.turn.Take(ctx, s.closing) // (V1)
 	switch {
 	case err != nil:
@@ -128,27 +132,13 @@ func (w *publishing) releaseCurrent() {
 	Release(w.slot, obj)
 }
 
-// end is deferred by Publish, so it also comes after a panic or Goexit of fill.
-// It takes back what was not published and passes the turn. Functions of the
-// user's run after that, and each of the steps runs even if one before it
-// panics.
-func (w *publishing) end(err *error) {
+// takeBack gives back next, unless it was published, and the reference to what was
+// current. It runs no function of the user's.
+func (w *publishing) takeBack() {
 	p := w.slot.pool
 	if w.version == 0 {
 		p.stats.failed.Add(1)
 	}
-	defer func() {
-		if w.object != nil {
-			if excess := p.settle(w.object, w.retirement); excess != nil {
-				*err = excess
-			}
-		}
-	}()
-
-	// (V6) Pass the turn, before anything that may run a function of the user's.
-	// What is left to settle is in no list and belongs to this goroutine.
-	defer w.slot.turn.Pass() // (V6)
-
 	if next := w.next; next != nil {
 		if next.counters.Load() != w.counters { // fill overwrote its Ref
 			p.restore(next, w.counters)
@@ -158,6 +148,18 @@ func (w *publishing) end(err *error) {
 		}
 	}
 	w.releaseCurrent()
+}
+
+// settle does what may run functions of the user's: without the turn, so that a
+// slow one keeps no publisher waiting. The object to settle is in no list and
+// belongs to this goroutine.
+func (w *publishing) settle(err *error) {
+	if w.object == nil {
+		return
+	}
+	if excess := w.slot.pool.settle(w.object, w.retirement); excess != nil {
+		*err = excess
+	}
 }
 
 // getWithin is Get that waits at the limit, until ctx ends or s closes.
@@ -192,15 +194,9 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 	}
 }
 
-// allCurrent reports whether at some moment during the call as many objects as
-// may exist were current, so that none can come back by itself. Published is
-// loaded first, and a swap counts what it takes out before what it puts in: then
-// the difference is at most the number of those that were current at any moment
-// between the two loads, as when live is loaded, and an Update under way is not
-// counted twice.
+// allCurrent reports whether as many objects as may exist are current, so that none
+// can come back by itself.
 func (p *Pool) allCurrent() bool {
-	published := p.stats.published.Load()
-	live := int64(p.stats.live.Load())
-	current := published - p.stats.retired.Load()
-	return live >= int64(p.MaxLive) && live <= int64(current)
+	live, current := p.stats.objects.load()
+	return live >= p.MaxLive && live <= current
 }

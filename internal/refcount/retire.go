@@ -8,6 +8,15 @@ type retirement struct {
 	fence   error   // membarrier failed, and it is lost
 }
 
+// end retires old, which the caller has swapped out, or nil, and settles it. It
+// returns an over-release that it cannot report.
+func (s *Slot) end(old *Object, op string) error {
+	if old == nil {
+		return nil
+	}
+	return s.pool.settle(old, s.retire(old, op))
+}
+
 // retire begins the end of an object's generation. The caller has swapped the
 // object out, so no other goroutine writes its state until (T3), unless two
 // containers had the object, as only a forged one can.
@@ -141,7 +150,7 @@ func (p *Pool) giveUpOverwritten(old *Object, op string) {
 		// may have released it in the meantime in vain, so its counts are not
 		// to be trusted: the object is lost and never summed.
 		counters.State.Store(withPhase(counters.State.Load(), lost)) // (L4)
-		p.stats.retired.Add(1)                                       // (G4)
+		p.stats.retired.Add(1)
 		p.lose()
 	}
 	p.panicOverwritten(op)

@@ -20,44 +20,31 @@ import (
 // deferred functions here settle the stats and the state before the panic goes
 // on, so that the loss is the one object that the function was called for.
 
-// leavesContainer marks an object that is about to be swapped out.
-func (p *Pool) leavesContainer(o *Object) {
+// beginReplacing marks an object that is about to be swapped out. It reports
+// whether the object counts as current.
+func (p *Pool) beginReplacing(o *Object) bool {
 	counters := o.counters.Load()
 	if counters == nil { // its Ref was overwritten: retire gives it up
-		return
+		return true
 	}
-	if phaseOf(counters.State.Load()) == live { // not live: a forged container's, which retire refuses
-		p.stats.retired.Add(1) // (G4)
-		p.takenOut(counters)
+	if phaseOf(counters.State.Load()) != live { // a forged container's, which retire refuses
+		return false
 	}
+	p.stats.retired.Add(1)
+	p.beginReturn(counters)
+	return true
 }
 
-// takenOut marks an object that the caller takes out of a container or the free
-// list. It repeats only because a giveBack that has lost the object, which fill
-// had given away, marked it in vain or takes that mark away.
-func (p *Pool) takenOut(counters *stripe.Counters) {
-	for {
-		if _, ok := p.beginReturn(counters, counters.Publication.Leaving.Load()); ok {
-			return
-		}
-	}
-}
-
-// beginReturn marks an object that leaves a container or its owner. It returns false,
-// and marks nothing, if the mark is not was any more: then a goroutine that the
-// caller raced with has taken the object.
-func (p *Pool) beginReturn(counters *stripe.Counters, was uint64) (mark uint64, ok bool) {
+// beginReturn marks an object that the caller takes out of a container, from its
+// owner, or from the free list.
+func (p *Pool) beginReturn(counters *stripe.Counters) {
 	// (D1) Mark, before the step by which the object leaves: the swap (U2), or
-	// (B1), or under the mutex of the free list the pop before Discard. So at no
-	// moment is an object on its way without a mark, and a Drain or Close that
-	// looks after that step sees the mark or the object's end. The marks are
-	// numbers in one order, so that Drain can leave out what leaves later.
-	mark = p.leavings.Next()
-	if !counters.Publication.Leaving.CompareAndSwap(was, mark) { // (D1)
-		return 0, false
-	}
-	counters.Publication.Left.Store(p.now()) // (D1)
-	return mark, true
+	// under the mutex of the free list the pop before Discard; or together with
+	// (B1) under the mutex of the registry. So at no moment that a Drain or Close
+	// can see is an object on its way without a mark. The marks are numbers in one
+	// order, so that Drain can leave out what leaves later.
+	counters.Publication.Leaving.Store(p.leavings.Next()) // (D1)
+	counters.Publication.Left.Store(p.now())              // (D1)
 }
 
 // endReturn removes the mark of an object that is not on its way any more, unless
@@ -81,28 +68,24 @@ func (p *Pool) leftFor(counters *stripe.Counters) time.Duration {
 // giveBack makes an object of the caller's free, for the caller to recycle. It
 // returns false if its state is not the private one that the caller saw.
 func (p *Pool) giveBack(o *Object, owned uint64) bool {
+	counters := o.counters.Load()
+	p.registry.mu.Lock()
+	defer p.registry.mu.Unlock()
+
 	// (B1) Private to free, by the owner. It is a compare-and-swap, since two
 	// Releases of one unpublished object, or a Release and an Update, may race:
-	// one caller wins. It is from the state that the caller saw, generation
-	// included: what fill gave away is not given back from under its new owner.
-	// The phase says free before reset runs, so a second Release during a
-	// long reset panics. What the content was made from is not known any more.
-	counters := o.counters.Load()
-	was := counters.Publication.Leaving.Load() // before the state: if that is owned, it is the owner's
-	if counters.State.Load() != owned {
-		return false
-	}
-	mark, ok := p.beginReturn(counters, was)
-	if !ok {
-		return false
-	}
+	// one caller wins, and marks. It is from the state that the caller saw,
+	// generation included: what fill gave away is not given back from under its
+	// new owner. Step and mark are together under the mutex of the registry, where
+	// Drain and Close look. The phase says free before reset runs, so a second
+	// Release during a long reset panics. What the content was made from is not
+	// known any more.
 	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
-		endReturn(counters, mark)
-		p.returned.wake()
 		return false
 	}
+	p.beginReturn(counters)
 	counters.Publication.Version.Store(0) // (B1)
-	p.stats.unpublished.Add(1)
+	p.stats.private.Add(-1)
 	return true
 }
 
@@ -236,7 +219,7 @@ func (p *Pool) popClean(onlySurplus bool) *Object {
 	}
 	obj := p.free.takeClean()
 	if obj != nil {
-		p.takenOut(obj.counters.Load())
+		p.beginReturn(obj.counters.Load())
 	}
 	return obj
 }

@@ -332,8 +332,8 @@ func (l *harness) check() {
 	if int(stats.FailedPublishes) != l.failed {
 		l.Fail("%d calls of Publish failed, and the stats say %d", l.failed, stats.FailedPublishes)
 	}
-	if filling := poolOf(l.pool).Filling(); filling != 0 {
-		l.Fail("%d test objects are being filled in the end", filling)
+	if private := poolOf(l.pool).Private(); private != 0 {
+		l.Fail("%d test objects are private in the end", private)
 	}
 	for range stats.Spares {
 		l.get() // fails for one that is there twice

@@ -3,23 +3,20 @@ package refcount
 import "runtime"
 
 // spareLimit is how many clean objects the free list keeps: as many as were
-// being filled at a time lately, within bounds. An object is being filled from
-// the moment that a Get returned it until it is published, given back or
-// collected.
+// private at a time lately, within bounds: an object is private from the moment
+// that Get returned it until it is published, given back or collected.
 //
-// The number of such objects grows only in a Get, so looking there finds each
-// peak. A peak is remembered in the round of Gets in which it was, and in the
-// next. Time plays no part: a pool without work keeps what it has.
-//
-// The mutex of the free list guards the limit, and a Get holds that mutex anyway.
-// Publications are counted for Stats as well, so an Update writes no word for this.
+// The number of such objects grows in a Get, but for those that an Update adopts
+// and publishes at once, so looking there finds each peak. A peak is remembered in
+// the round of Gets in which it was, and in the next. Time plays no part: a pool
+// without work keeps what it has. The mutex of the free list, which a Get holds
+// anyway, guards the limit.
 type spareLimit struct {
 	now         int // the limit; at least least and at most most
 	least, most int // constant; the same if the limit is constant
 
-	handedOut  uint64 // objects that Get returned
-	gets       int    // of this round
-	peak, last int    // most objects that were being filled at a time, in this round and in the one before
+	gets       int // of this round
+	peak, last int // most objects that were private at a time, in this round and in the one before
 }
 
 // roundOfGets is after how many Gets a round ends. The limit falls after one
@@ -37,20 +34,13 @@ const roundOfGets = 128
 // for good.
 func MostFollowing() int { return max(16, 2*runtime.GOMAXPROCS(0)) }
 
-// handOut counts an object that a Get is about to return. The caller holds the
-// mutex of the free list.
-func (l *spareLimit) handOut(s *stats) {
+// handOut notes how many objects are private when a Get is about to return one of
+// them. The caller holds the mutex of the free list.
+func (l *spareLimit) handOut(private int) {
 	if l.least == l.most {
 		return
 	}
-	l.handedOut++
-	// The loads come after the count and while no other Get can count, so what
-	// they miss are ends of fills, and a publication of an object that no Get
-	// returned. The result is the number at some moment since the mutex was taken,
-	// or a smaller one.
-	ended := uint64(s.unpublished.Load())
-	ended += s.published.Load()
-	l.peak = max(l.peak, int(int64(l.handedOut-ended)))
+	l.peak = max(l.peak, private)
 	l.now = min(max(l.least, l.last, l.peak), l.most)
 	if l.gets++; l.gets == roundOfGets {
 		l.last, l.peak, l.gets = l.peak, 0, 0

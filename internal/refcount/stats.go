@@ -45,13 +45,15 @@ type Stats struct {
 // that grows first is loaded last, so that no difference is negative.
 func (p *Pool) Stats() Stats {
 	c := &p.stats
+	live, current := c.objects.load()
 	s := Stats{
 		Discarded: c.discarded.Load(),
 		Lost:      c.lost.Load(),
 		Collected: c.collected.Load(),
 		Created:   c.created.Load(),
 		Adopted:   c.adopted.Load(),
-		Live:      max(0, int(c.live.Load())),
+		Live:      max(0, live),
+		Current:   current,
 		Resetting: int(c.resetting.Load()),
 		Drained:   c.drained.Load(),
 		Leaked:    c.leaked.Load(),
@@ -80,10 +82,8 @@ func (p *Pool) Stats() Stats {
 		}
 	}
 	slices.Sort(s.Versions)
-	retired := c.retired.Load()
+	s.Retired = int(c.retired.Load() - s.Drained)
 	s.Updates = c.published.Load()
-	s.Retired = int(retired - s.Drained)
-	s.Current = int(s.Updates - retired)
 	s.Spares, s.SpareLimit, s.PendingReset = p.free.count()
 	return s
 }

@@ -2,33 +2,33 @@ package refcount
 
 import "errors"
 
-// Update publishes next, or empties the slot, and retires what was current. It
-// returns false, and leaves next to the caller, if the slot is closed. op names
-// the operation in panics.
+// Update publishes next and retires what was current. It returns false, and leaves
+// next to the caller, if the slot is closed. For nil it empties the slot, closed or
+// not. op names the operation in panics.
 func (s *Slot) Update(next *Object, op string) (open bool) {
 	s.Check(op)
-	var owned uint64
-	adopted := false
-	if next != nil {
+	var old *Object
+	if next == nil {
+		s.mu.Lock()
+		old = s.swap(nil, 0)
+		s.mu.Unlock()
+	} else {
 		if _, closed := s.snapshot(); closed {
 			return false
 		}
-		owned, adopted = s.prepare(next, op)
-	}
-	old, _, err := s.put(next, owned, anySwaps)
-	overtaken := errors.Is(err, ErrClosed)
-	if adopted && !(overtaken && s.pool.disown(next, owned)) {
-		s.pool.stats.unpublished.Add(-1) // published by this call, or taken by another
-	}
-	switch {
-	case errors.Is(err, errRefused):
-		s.refuse(next, op)
-	case overtaken:
-		return next == nil
-	case old != nil:
-		if err := s.pool.settle(old, s.retire(old, op)); err != nil {
-			panic(err.Error())
+		owned, adopted := s.prepare(next, op)
+		var err error
+		if old, _, err = s.put(next, owned, anySwaps); errors.Is(err, ErrClosed) {
+			if adopted {
+				s.pool.disown(next, owned)
+			}
+			return false
+		} else if err != nil {
+			s.refuse(next, op)
 		}
+	}
+	if err := s.end(old, op); err != nil {
+		panic(err.Error())
 	}
 	return true
 }
@@ -57,11 +57,10 @@ const anySwaps = ^uint64(0)
 // errRefused is what put returns for an object that is not its caller's.
 var errRefused = errors.New("refused")
 
-// put makes next current, or empties the slot if next is nil. It returns what
-// was current, whose retirement passes to the caller, and the version of next.
-// It changes nothing and fails if the slot is closed, if it was swapped since
-// there were so many swaps, or if the state of next, which the caller owns, is
-// not the private one that the caller saw.
+// put makes next current. It returns what was current, whose retirement passes to
+// the caller, and the version of next. It changes nothing and fails if the slot is
+// closed, if it was swapped since there were so many swaps, or if the state of
+// next, which the caller owns, is not the private one that the caller saw.
 func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint64, err error) {
 	// Publications of one container have one order, that of the mutex. Nothing
 	// below waits, allocates, panics or calls a function of the user, so the
@@ -80,53 +79,42 @@ func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint
 		return nil, 0, ErrConflict
 	}
 
-	if next != nil {
-		counters := next.counters.Load()
-
-		// (U1) Private to live. It is a compare-and-swap, so one of two racing
-		// Updates of an object is refused, also if they name two containers. It
-		// is from the state that the caller saw, generation included, so an
-		// object that was given back and has another owner now is refused too.
-		// It comes before (U2), because a reader that acquires at once may
-		// release at once and must not find private at (R1). Between (U1) and
-		// (U2) the object is live and in no container: no reader validates it,
-		// and late ones count and undo. Nothing after it fails: what went live
-		// is never taken back.
-		if phaseOf(owned) != private || !counters.State.CompareAndSwap(owned, withPhase(owned, live)) { // (U1)
-			return nil, 0, errRefused
-		}
-
-		// (V4) Number the object, before the swap, so that everyone who can hold
-		// it reads its number. The number comes from a counter of the pool, and
-		// under the mutex, so it is above all earlier ones of this container.
-		version = s.pool.versions.Next()
-		publication := &counters.Publication
-		publication.Container.Store(s.id)  // (V4)
-		publication.Version.Store(version) // (V4)
+	// (U1) Private to live. It is a compare-and-swap, so one of two racing
+	// Updates of an object is refused, also if they name two containers. It
+	// is from the state that the caller saw, generation included, so an
+	// object that was given back and has another owner now is refused too.
+	// It comes before (U2), because a reader that acquires at once may
+	// release at once and must not find private at (R1). Between (U1) and
+	// (U2) the object is live and in no container: no reader validates it,
+	// and late ones count and undo. Nothing after it fails: what went live
+	// is never taken back.
+	counters := next.counters.Load()
+	if phaseOf(owned) != private || !counters.State.CompareAndSwap(owned, withPhase(owned, live)) { // (U1)
+		return nil, 0, errRefused
 	}
+	s.pool.stats.private.Add(-1)
+	s.pool.stats.published.Add(1)
 
-	return s.swap(next, version), version, nil
+	// (V4) Number the object, before the swap, so that everyone who can hold
+	// it reads its number. The number comes from a counter of the pool, and
+	// under the mutex, so it is above all earlier ones of this container.
+	version = s.pool.versions.Next()
+	publication := &counters.Publication
+	publication.Container.Store(s.id)  // (V4)
+	publication.Version.Store(version) // (V4)
+
+	old = s.swap(next, version)
+	s.wake()
+	return old, version, nil
 }
 
 // swap makes next, which is live, or nil current, and returns what was. The
-// caller holds mu.
+// caller holds mu, and wakes those that wait for a version.
 func (s *Slot) swap(next *Object, version uint64) (old *Object) {
 	// What is current now does not change before the swap: all swaps are made
 	// under the mutex.
 	old = s.current.Load()
-	if old != nil {
-		s.pool.leavesContainer(old)
-	}
-	// (G4) Count what goes as retired, in leavesContainer, and then what comes as
-	// published, so that allCurrent, which loads them the other way round, takes an
-	// Update under way for no current object more. Count before (W2): a publisher
-	// at the limit has asked and then looked, so it saw this count or is woken.
-	if next != nil {
-		s.pool.stats.published.Add(1) // (G4)
-	}
-	if next != nil && old == nil {
-		s.pool.returned.wake() // one more is current: a wait at the limit may be in vain
-	}
+	s.count(old, next)
 
 	// (U2) Swap: the linearization point of an Update. Each publication of an
 	// object is returned by exactly one swap, so exactly one writer retires it:
@@ -137,11 +125,30 @@ func (s *Slot) swap(next *Object, version uint64) (old *Object) {
 	s.swaps++
 
 	// (V5) Show the version, after the swap: a goroutine that reads it and then
-	// acquires gets this object or a newer one. Then wake those that wait for
-	// it. Emptying the slot fires no signal.
+	// acquires gets this object or a newer one. The caller wakes those that wait
+	// for it after that; emptying the slot wakes none.
 	s.version.Store(version) // (V5)
-	if next != nil {
-		s.wake()
-	}
 	return old
+}
+
+// count marks old, which is about to be swapped out for next, and counts both.
+func (s *Slot) count(old, next *Object) {
+	change := 0
+	if old != nil && s.pool.beginReplacing(old) {
+		change--
+	}
+	if next != nil {
+		change++
+	}
+	if change == 0 {
+		return // the usual Update: as many are current as before
+	}
+	// (G4) Count the current objects of the pool, before (U2): under the mutex
+	// nothing comes between. Count one more before (W2): a publisher at the limit
+	// has asked and then looked, so it saw this count or is woken, and its wait may
+	// be in vain now.
+	s.pool.stats.objects.change(0, change) // (G4)
+	if change > 0 {
+		s.pool.returned.wake()
+	}
 }
