@@ -58,7 +58,6 @@ var layers = []layer{
 	// the next.
 	{name: "sequences", dirs: []string{"verify"}, tags: "poolswapsched", args: []string{"-test.short", "-rapid.nofailfile"}, run: []string{"TestEverySequenceOfOperationsBehavesAsTheModel", "FuzzSequence"}},
 	{name: "histories", dirs: []string{"verify"}, tags: "poolswapsched", run: []string{"TestConcurrentHistoriesAreLinearizable", "TestConcurrentHistoriesOfPublicationsAreLinearizable", "FuzzConcurrent"}},
-	{name: "injection", dirs: []string{"verify"}, tags: "poolswapsched", args: []string{"-test.short"}, run: []string{"TestFaultsCostNothingButWhatTheyHit"}},
 }
 
 // isScheduler reports whether the layer runs threads of the methods step by step.
