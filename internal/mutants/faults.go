@@ -16,11 +16,11 @@ type fault struct {
 
 type edit struct{ old, new string }
 
-// faults are what every layer of tests is measured against.
+// faults measure every layer of tests.
 var faults = slices.Concat(methodFaults, assemblyFaults, madeFaults, leafFaults)
 
 // methodFaults are planted in the methods. The labels are those of the source;
-// each step they change is there because of what happens without it.
+// each step they change is there because leaving it out breaks something.
 var methodFaults = slices.Concat(readFaults, retireFaults, poolFaults, publishFaults, waitFaults, spareFaults, clauseFaults, unitFaults)
 
 // labelForm matches the label of a step in the name of a fault.

@@ -22,13 +22,13 @@ type run struct {
 	sound   baseline
 }
 
-// wanted is what a layer runs: its tests in dirs, or one of them.
+// wanted says which tests of a layer run: those in dirs, or one of them.
 type wanted struct {
 	dirs []string
 	test string
 }
 
-// row is what is known of a fault in the end.
+// row is the result for a fault.
 type row struct {
 	verdicts []verdict // by layer; "" if it was not run
 	found    findings
@@ -210,7 +210,7 @@ func (b *baseline) limit(ctx context.Context, l layer, w wanted) (time.Duration,
 	return b.known[key], nil
 }
 
-// findings is what the layers that tried a fault found.
+// findings sums up the layers that tried a fault.
 type findings struct {
 	caught bool // by a layer
 	missed bool // by the scheduler, which can see the fault
@@ -223,7 +223,7 @@ func (f *findings) add(l layer, v verdict) {
 	}
 }
 
-// survivor returns the name of the fault if it survived, with what it survived if
+// survivor returns the name of the fault if it survived, with the layer if
 // that is the scheduler alone, and else nothing.
 func (f *findings) survivor(name string) string {
 	switch {

@@ -35,7 +35,7 @@ func newScratch() (*scratch, error) {
 
 func (s *scratch) remove() { _ = os.RemoveAll(s.dir) }
 
-// copySources copies what the tests need. It leaves out the history, modules
+// copySources copies the files that the tests need. It leaves out the history, modules
 // that no layer runs, and the failing sequences that rapid stored in testdata
 // and would run again.
 func copySources(from, to string) error {

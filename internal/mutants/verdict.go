@@ -2,7 +2,7 @@ package main
 
 import "regexp"
 
-// verdict is what became of a fault under a layer.
+// verdict is the fate of a fault under a layer.
 type verdict string
 
 const (
@@ -13,7 +13,7 @@ const (
 	unknown   verdict = "unknown instruction" // to the interpreter of the assembly, so nothing is known of the fault
 )
 
-// ofInterpreter begins what the interpreter says of source that it cannot run.
+// ofInterpreter begins the error of the interpreter for source that it cannot run.
 const ofInterpreter = "unknown to the interpreter: "
 
 // isCaught reports whether a person would have learnt of the fault, each time.

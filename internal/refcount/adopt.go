@@ -35,10 +35,10 @@ func (p *Pool) adoptDiscarded(obj *Object) (owned uint64, adopted bool) {
 // It is the caller's again, as before the call: neither reset nor Discard sees it.
 // It does nothing if another goroutine has taken the object.
 func (p *Pool) disown(obj *Object, owned uint64) {
-	// (N4) Private to discarded: what an Update adopted and Close overtook. The
+	// (N4) Private to discarded: Close overtook the Update that adopted it. The
 	// object stays known, like any that left the pool, and can come back by (N3).
-	// It is a compare-and-swap from the state of the adoption, so what a second
-	// Update of the object has published, or a Release has given back, is left
+	// It is a compare-and-swap from the state of the adoption, so an object
+	// that a second Update has published, or a Release has given back, is left
 	// alone. There is no mark: no function of the user's runs, so a Close that
 	// looks sees private, and then discarded, and needs the wake-up after it.
 	if !obj.counters.Load().State.CompareAndSwap(owned, withPhase(owned, discarded)) { // (N4)
@@ -81,7 +81,7 @@ func (p *Pool) attach(obj *Object) bool {
 func (p *Pool) restore(obj *Object, counters *stripe.Counters) {
 	obj.pool = p
 	obj.self = uintptr(unsafe.Pointer(obj))
-	obj.counters.Store(counters) // (N2) what it is already, unless the Ref was overwritten
+	obj.counters.Store(counters) // (N2) the same as before, unless the Ref was overwritten
 }
 
 // reuse begins a generation of a discarded object of this pool, as private, and

@@ -7,7 +7,7 @@ import (
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// cleanup is what is left of an object that the garbage collector took. The
+// cleanup runs when the garbage collector has taken an object. The
 // runtime keeps it from attach until it has run, so it must not reach the
 // object, directly or through the pool: the collector would never take it.
 // The counters do not: they have no pointers.
@@ -23,7 +23,7 @@ type cleanup struct {
 // Goexit, as t.Fatal does, has a goroutine of its own. The object is unreachable,
 // so no goroutine counts on it any more: the sums are final, and no state changes.
 // If references are outstanding they can never be given back:
-// the object was leaked. What the object owned is not discarded, because
+// the object was leaked. Its resources are not discarded, because
 // Discard takes a pointer to it and it is gone.
 func (c cleanup) run() {
 	p := c.pool.Value()

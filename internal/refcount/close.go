@@ -10,8 +10,8 @@ import (
 // Drain waits until objects are back; Close ends a container or a pool and then
 // waits for the same.
 
-// Close empties the slot for good, and waits until what it published is back. It
-// also returns the over-release of what was current, if it finds one that it
+// Close empties the slot for good, and waits until its publications are back. It
+// also returns the over-release of the current object, if it finds one that it
 // cannot report.
 func (s *Slot) Close(ctx context.Context) (excess, err error) {
 	const op = "Close"
@@ -21,8 +21,8 @@ func (s *Slot) Close(ctx context.Context) (excess, err error) {
 	waited := func(e *entry) bool {
 		return e.mark != 0 && e.phase != lost && e.counters.Publication.Container.Load() == s.id
 	}
-	// A publisher that is in fill still ends, unpublished, and holds what was
-	// current until then.
+	// A publisher that is in fill still ends, unpublished, and holds the old
+	// object until then.
 	if _, err := s.turn.Take(ctx, nil); err != nil {
 		held := s.pool.held(op, err, waited)
 		held.Filling = true
@@ -32,7 +32,7 @@ func (s *Slot) Close(ctx context.Context) (excess, err error) {
 	return excess, s.pool.await(ctx, op, nil, waited)
 }
 
-// closeSlot closes the slot. It returns an error if what was current turns out to be
+// closeSlot closes the slot. It returns an error if the current object turns out to be
 // released too often.
 func (s *Slot) closeSlot() error {
 	s.mu.Lock()
@@ -60,7 +60,7 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 	p.Check(op)
 
 	// (D4) Close, under the mutex of the free list. From here on no Get returns
-	// an object, no factory is called, and what comes back is discarded. One
+	// an object, no factory is called, and objects that come back are discarded. One
 	// that came first has made its object private under the same mutex, or is
 	// counted as creating one, so it is found below.
 	p.free.mu.Lock()
@@ -75,7 +75,7 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 	}
 
 	// Clean objects go first: a pop by another Trim or Close has marked its
-	// object by the time that this one finds the list empty, so what is in
+	// object by the time that this one finds the list empty, so an object in
 	// Discard there is waited for here.
 	p.Trim()
 
@@ -87,8 +87,8 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 	})
 }
 
-// Drain waits until what was replaced before the call is not held any more and
-// was reset or discarded.
+// Drain waits until the objects that were replaced before the call are not held any
+// more and were reset or discarded.
 func (p *Pool) Drain(ctx context.Context) error {
 	const op = "Drain"
 	checkContext(ctx, op)

@@ -9,13 +9,13 @@
 //	pool.go      Pool: configuration, and the words of a pool
 //	slot.go      Slot: the words of a container; the containers of a pool
 //	read.go      Acquire and Release, and their assembly in read_amd64.s
-//	publish.go   Publish: the turn, fill, and what it takes back
+//	publish.go   Publish: the turn, fill, and the way back
 //	get.go       Get: a free object, or a new one
 //	update.go    Update; the swap
 //	close.go     Drain, and the end of containers and pools
 //	stats.go     Stats
 //	retire.go    retire and reclaim: a generation ends
-//	sweep.go     the goroutine that resets what readers drained
+//	sweep.go     the goroutine that resets objects that readers drained
 //	return.go    give back, reset, keep or drop; the marks of returning objects
 //	freelist.go  clean objects and objects that need their reset
 //	spares.go    how many clean objects are kept
@@ -31,7 +31,7 @@
 // Each step that other goroutines can observe has a label, such as (A3). The
 // paragraph that begins with the label says what others can do between this
 // step and the next, and why that is sound. The model names its actions by the
-// same labels, and a test compares the two sets. docs/design.md has what
+// same labels, and a test compares the two sets. docs/design.md has the premises that
 // these paragraphs rely on: the machine model and the three arguments, called
 // Sums, Visible and Last check here.
 package refcount

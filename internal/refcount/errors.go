@@ -29,18 +29,18 @@ type HeldError struct {
 	Err        error
 }
 
-// Error says what ended the wait, and what is in the way.
+// Error names the end of the wait, and the objects in the way.
 func (e *HeldError) Error() string {
 	text := "poolswap: " + e.Op + ": " + strings.TrimPrefix(e.Err.Error(), "poolswap: ")
 	if e.Objects > 0 {
 		text += fmt.Sprintf("; still held: %d (references: %d, versions: %d, longest: %v)", e.Objects, e.References, e.Versions, e.Longest.Round(time.Millisecond))
 	}
 	for _, part := range []struct {
-		what string
+		name string
 		n    int
 	}{{"awaiting reset or discard", e.Resetting}, {"with writers", e.Private}, {"current", e.Current}} {
 		if part.n > 0 {
-			text += fmt.Sprintf("; %s: %d", part.what, part.n)
+			text += fmt.Sprintf("; %s: %d", part.name, part.n)
 		}
 	}
 	if e.Filling {
@@ -49,5 +49,5 @@ func (e *HeldError) Error() string {
 	return text + " [" + e.Type + "]"
 }
 
-// Unwrap returns what ended the wait.
+// Unwrap returns the error that ended the wait.
 func (e *HeldError) Unwrap() error { return e.Err }

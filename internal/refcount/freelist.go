@@ -5,7 +5,7 @@ import "github.com/poolswap/poolswap/internal/seam"
 // freeList holds the free objects of a pool: clean ones, last in first out, so
 // that the memory that was used last is used next, and dirty ones, which need
 // their reset. Readers only push dirty ones; writers and the sweeper push and
-// pop. The clean ones are referenced from here, which is what keeps them over
+// pop. The clean ones are referenced from here, which keeps them over
 // garbage collections.
 type freeList struct {
 	stats *stats     // of the pool; constant

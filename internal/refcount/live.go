@@ -59,7 +59,7 @@ func (s *stats) reserve(limit int) bool {
 	}
 }
 
-// removeLive counts one live object less, and wakes what waits for objects.
+// removeLive counts one live object less, and wakes goroutines that wait for objects.
 func (p *Pool) removeLive() {
 	p.stats.objects.change(-1, 0) // (G3)
 	p.returned.wake()

@@ -9,7 +9,7 @@ import (
 )
 
 // panicMisuse panics with the operation, the type, the problem ("that is in the
-// pool") and what is known of the object.
+// pool") and the counts of the object.
 func (o *Object) panicMisuse(op, problem string) {
 	counters := o.counters.Load()
 	generation := generationOf(counters.State.Load())
@@ -91,7 +91,7 @@ func panicNotMade(op, typeName, constructor string, copied bool) {
 	panic(fmt.Sprintf("poolswap: %s of a zero %s (make it with %s)", op, typeName, constructor))
 }
 
-// Excess is what is known of an object that was released more often than it
+// Excess describes an object that was released more often than it
 // was acquired. The caller that finds it is seldom the one that did it.
 type Excess struct {
 	Type       string  // of the user's object
@@ -101,13 +101,13 @@ type Excess struct {
 	Released   uint64
 }
 
-// Error says what is wrong, for a panic too.
+// Error names the misuse, for a panic too.
 func (e *Excess) Error() string {
 	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, released after Update, or Release of what a Reader returned?) %s",
 		e.Type, e.Released-e.Acquired, e.known())
 }
 
-// known lists what identifies an object and its counts.
+// known lists the identity of an object and its counts.
 func (e *Excess) known() string {
 	return fmt.Sprintf("[object %#x, generation %d, acquired %d times, released %d times]", e.Object, e.Generation, e.Acquired, e.Released)
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// Config is what a Pool is made with. None of it changes later. The functions
+// Config has the settings of a Pool. None of them changes later. The functions
 // run with no lock held and never on a reader.
 type Config struct {
 	TypeName string // of the user's object, for messages
 	Factory  func() *Object
 	Reset    func(*Object) bool // nil: objects need no reset
 	Discard  func(*Object)      // nil: the garbage collector does all there is to do
-	Reports  *Reports           // nil: what could be reported panics or is dropped
+	Reports  *Reports           // nil: errors that could be reported panic or are dropped
 
 	Spares    int  // how many clean objects the free list keeps
 	MaxSpares int  // how many it keeps at most, while so many are filled at a time; at least Spares
@@ -44,7 +44,7 @@ type Pool struct {
 
 	versions seam.Sequence // numbers publications
 	leavings seam.Sequence // numbers objects that leave a container or their owner
-	returned wakeup        // an object came back, was discarded or was lost; what waits for objects looks again
+	returned wakeup        // an object came back, was discarded or was lost; goroutines that wait for objects look again
 	begun    time.Time     // of the pool's clock; constant
 
 	sweeping  seam.Bool // a sweeper runs, or is about to; see sweep

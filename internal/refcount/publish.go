@@ -41,7 +41,7 @@ func (s *Slot) Publish(ctx context.Context, fill func(next, current unsafe.Point
 // takeTurn waits for the turn to publish.
 func (s *Slot) takeTurn(ctx context.Context) error {
 	// (V1) Take the turn. It is held while fill runs, so a publisher builds on
-	// what the one before it published. Update does not take it: (V3) is for
+	// the publication before it. Update does not take it: (V3) is for
 	// that. A publisher that waits ends with its ctx, or when the slot closes.
 	// (V6) Pass the turn, before anything that may run a function of the user's.
 	taken, err := s.turn.Take(ctx, s.closing) // (V1)
@@ -61,19 +61,19 @@ func (s *Slot) takeTurn(ctx context.Context) error {
 // publishing is a call of Publish that has the turn.
 type publishing struct {
 	slot     *Slot
-	next     *Object          // what fill fills; of this goroutine's until it is published, then nil
+	next     *Object          // fill fills it; of this goroutine's until it is published, then nil
 	counters *stripe.Counters // of next
 	owned    uint64           // the state word of next, as Get left it
-	current  unsafe.Pointer   // what fill reads; a reference of this goroutine's, or nil
+	current  unsafe.Pointer   // fill reads it; a reference of this goroutine's, or nil
 	swaps    uint64           // how often the slot was swapped when current was taken
 	version  uint64           // of next once it is published, else 0
 
-	// What is left to do without the turn: settle an object.
+	// To be settled without the turn.
 	object     *Object
 	retirement retirement
 }
 
-// begin takes next from the pool and a reference to what is current.
+// begin takes next from the pool and a reference to the current object.
 func (w *publishing) begin(ctx context.Context) error {
 	s := w.slot
 	next, err := s.getWithin(ctx)
@@ -88,15 +88,15 @@ func (w *publishing) begin(ctx context.Context) error {
 	if s.closed {
 		return ErrClosed
 	}
-	// (V2) Hold what is current and note the number of swaps. The mutex keeps a
-	// swap from coming between. If (V3) finds the number unchanged, what fill
-	// read was current all the time, and is what (U2) swaps out.
+	// (V2) Hold the current object and note the number of swaps. The mutex keeps a
+	// swap from coming between. If (V3) finds the number unchanged, the
+	// object that fill read was current all the time, and (U2) swaps it out.
 	_, w.current = Acquire(s) // (V2)
 	w.swaps = s.swaps         // (V2)
 	return nil
 }
 
-// publish makes next current and retires what it replaced.
+// publish makes next current and retires the object that it replaced.
 func (w *publishing) publish() error {
 	const op = "Publish"
 	s := w.slot
@@ -121,7 +121,7 @@ func (w *publishing) publish() error {
 	return nil
 }
 
-// releaseCurrent gives back the reference to what was current, unless its Ref was
+// releaseCurrent gives back the reference to the old object, unless its Ref was
 // overwritten: then retire gives the object up, and says so.
 func (w *publishing) releaseCurrent() {
 	obj := w.current
@@ -132,8 +132,8 @@ func (w *publishing) releaseCurrent() {
 	Release(w.slot, obj)
 }
 
-// takeBack gives back next, unless it was published, and the reference to what was
-// current. It runs no function of the user's.
+// takeBack gives back next, unless it was published, and the reference to the old
+// object. It runs no function of the user's.
 func (w *publishing) takeBack() {
 	p := w.slot.pool
 	if w.version == 0 {
@@ -150,7 +150,7 @@ func (w *publishing) takeBack() {
 	w.releaseCurrent()
 }
 
-// settle does what may run functions of the user's: without the turn, so that a
+// settle does the steps that may run functions of the user's: without the turn, so that a
 // slow one keeps no publisher waiting. The object to settle is in no list and
 // belongs to this goroutine.
 func (w *publishing) settle(err *error) {

@@ -209,7 +209,7 @@ func (o *Object) releaseRetired() {
 	o.slowCheck()
 }
 
-// slowCheck is what a reader does after it counted on an object that was being
+// slowCheck is for a reader that counted on an object that was being
 // replaced. Either its fence makes the count visible to the sums of the
 // writer, which come after (T3); or (T3) is visible to this reader, which then
 // sums itself. That is Last check.

@@ -14,21 +14,21 @@ import (
 // undoes that first, and a release that has counted goes on where (R4) ends.
 // The labels are the same and so are the arguments.
 //
-// What the assembly saves is the pin. The runtime does not preempt a goroutine
+// The assembly saves the pin. The runtime does not preempt a goroutine
 // inside an assembly function: cooperative preemption happens in function
 // prologues, and a NOSPLIT function has none; asynchronous preemption happens
 // at safe points, and the runtime takes no instruction of assembly for one. So
 // the P that the first instructions look up belongs to this goroutine until the
 // last, and no word of the runtime need be written to make it so.
 //
-// That is also what makes plain increments possible: no other goroutine runs
+// That also makes plain increments possible: no other goroutine runs
 // on this P in between, so none writes the stripe. The methods increment the
 // same stripe atomically, pinned to the same P, so the two never meet in time.
 // The order of loads and stores is the order of the instructions.
 //
 // The collector cannot scan the stack in between either, so pointers may live
-// in registers unseen. What outlives the function, the object that was counted
-// on in vain, goes into a result slot whose type is a pointer.
+// in registers unseen. The object that was counted on in vain outlives the function and
+// goes into a result slot whose type is a pointer.
 
 // Acquire returns the user's current object, counted, or nil. The first result
 // is a spill slot for acquireFallback's argument.

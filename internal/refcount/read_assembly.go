@@ -8,7 +8,7 @@ import (
 	"github.com/poolswap/poolswap/internal/stripe"
 )
 
-// This file is what the assembly of read_amd64.s refers to. The scheduler's build
+// The assembly of read_amd64.s refers to these. The scheduler's build
 // has it too, because its tests take the steps of the assembly one by one.
 
 // Offsets of the number of the P, as the assembly finds it: the word at gM in

@@ -25,7 +25,7 @@ type entry struct {
 	counters *stripe.Counters
 	at       int // in order
 
-	// What each saw; guarded by the mutex of the registry.
+	// Snapshot taken by each; guarded by the mutex of the registry.
 	phase phase
 	mark  uint64 // Publication.Leaving
 }

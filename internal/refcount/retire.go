@@ -1,6 +1,6 @@
 package refcount
 
-// retirement is what retire found out about an object: at most one of three. The
+// retirement is the finding of retire about an object: at most one of three. The
 // caller settles it when it holds neither lock nor turn.
 type retirement struct {
 	drained bool    // it is free and belongs to the caller, who recycles it
@@ -66,7 +66,7 @@ func (s *Slot) retire(o *Object, op string) retirement {
 	// is such a fence.
 	//
 	// From here on anyone may end the generation while this writer is still
-	// here. Of the object the writer touches only what never changes, counters
+	// here. The writer now touches only immutable fields of the object, counters
 	// and pool, and through them the counts.
 	counters.State.Store(withPhase(now, retired)) // (T3)
 	drained, excess := o.reclaim()
@@ -122,7 +122,7 @@ func (o *Object) reclaim() (drained bool, excess *Excess) {
 	return true, nil
 }
 
-// settle does what may run functions of the user's. It returns an over-release
+// settle does the steps that may run functions of the user's. It returns an over-release
 // that it cannot report.
 func (p *Pool) settle(o *Object, end retirement) error {
 	switch {

@@ -42,7 +42,7 @@ func (p *Pool) beginReturn(counters *stripe.Counters) {
 	// under the mutex of the free list the pop before Discard; or together with
 	// (B1) under the mutex of the registry. So at no moment that a Drain or Close
 	// can see is an object on its way without a mark. The marks are numbers in one
-	// order, so that Drain can leave out what leaves later.
+	// order, so that Drain can leave out objects that leave later.
 	counters.Publication.Leaving.Store(p.leavings.Next()) // (D1)
 	counters.Publication.Left.Store(p.now())              // (D1)
 }
@@ -75,10 +75,10 @@ func (p *Pool) giveBack(o *Object, owned uint64) bool {
 	// (B1) Private to free, by the owner. It is a compare-and-swap, since two
 	// Releases of one unpublished object, or a Release and an Update, may race:
 	// one caller wins, and marks. It is from the state that the caller saw,
-	// generation included: what fill gave away is not given back from under its
-	// new owner. Step and mark are together under the mutex of the registry, where
+	// generation included: an object that fill gave away is not given back from
+	// under its new owner. Step and mark are together under the mutex of the registry, where
 	// Drain and Close look. The phase says free before reset runs, so a second
-	// Release during a long reset panics. What the content was made from is not
+	// Release during a long reset panics. The version of the content is not
 	// known any more.
 	if !counters.State.CompareAndSwap(owned, withPhase(owned, free)) { // (B1)
 		return false
@@ -112,7 +112,7 @@ func (p *Pool) tryReset(obj *Object) bool {
 	return clean
 }
 
-// runReset returns what reset returns. If reset does not return, the object is
+// runReset returns the result of reset. If reset does not return, the object is
 // lost and the panic or Goexit goes on.
 func (p *Pool) runReset(obj *Object) (clean bool) {
 	counters := obj.counters.Load()
@@ -170,7 +170,7 @@ func (p *Pool) keep(obj *Object) {
 	}
 }
 
-// drop lets a free object leave the pool. It counts as live, with what it
+// drop lets a free object leave the pool. It counts as live, with the resources that it
 // owns, until discard has returned or panicked.
 func (p *Pool) drop(obj *Object) {
 	// (K3) Dropped. A store will do: no other goroutine writes the state of a

@@ -57,7 +57,7 @@ type Current = seam.Pointer[Object]
 // object that it holds.
 func (s *Slot) Current() *Current { return &s.current }
 
-// Closed is where a closed Reader looks: it is never empty, and what is in it
+// Closed is where a closed Reader looks: it is never empty, and its object
 // is never held, so Load always leaves its fast path.
 var Closed = func() *Slot {
 	s := new(Slot)
@@ -112,7 +112,7 @@ func (l *slots) all() (found []*Slot) {
 	return found
 }
 
-// slotCleanup is what is left of a container that the garbage collector took.
+// slotCleanup runs when the garbage collector has taken a container.
 type slotCleanup struct {
 	pool weak.Pointer[Pool]
 	key  weak.Pointer[Slot]

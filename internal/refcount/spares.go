@@ -9,7 +9,7 @@ import "runtime"
 // The number of such objects grows in a Get, but for those that an Update adopts
 // and publishes at once, so looking there finds each peak. A peak is remembered in
 // the round of Gets in which it was, and in the next. Time plays no part: a pool
-// without work keeps what it has. The mutex of the free list, which a Get holds
+// without work keeps its spares. The mutex of the free list, which a Get holds
 // anyway, guards the limit.
 type spareLimit struct {
 	now         int // the limit; at least least and at most most

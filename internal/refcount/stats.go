@@ -40,7 +40,7 @@ type Stats struct {
 	}
 }
 
-// Stats returns the counts and what follows from them. Each is right for some
+// Stats returns the counts and their consequences. Each is right for some
 // moment during the call. If one count is subtracted from another, the one
 // that grows first is loaded last, so that no difference is negative.
 func (p *Pool) Stats() Stats {

@@ -61,7 +61,7 @@ func newPublishers(t *testing.T, portable bool, target uint64) *publishers {
 	return p
 }
 
-// snapshot returns the word of a canary that the caller holds, and its version. They
+// look returns the word of a canary that the caller holds, and its version. They
 // must fit.
 func (p *publishers) look(obj *canary) (word, version uint64) {
 	word, version = obj.words[0], p.c.VersionOf(obj)

@@ -2,7 +2,7 @@ package refcount
 
 import "errors"
 
-// Update publishes next and retires what was current. It returns false, and leaves
+// Update publishes next and retires the object that it replaces. It returns false, and leaves
 // next to the caller, if the slot is closed. For nil it empties the slot, closed or
 // not. op names the operation in panics.
 func (s *Slot) Update(next *Object, op string) (open bool) {
@@ -54,10 +54,10 @@ func (s *Slot) prepare(next *Object, op string) (owned uint64, adopted bool) {
 // anySwaps tells put not to compare the number of swaps.
 const anySwaps = ^uint64(0)
 
-// errRefused is what put returns for an object that is not its caller's.
+// errRefused: the object is not its caller's.
 var errRefused = errors.New("refused")
 
-// put makes next current. It returns what was current, whose retirement passes to
+// put makes next current. It returns the old object, whose retirement passes to
 // the caller, and the version of next. It changes nothing and fails if the slot is
 // closed, if it was swapped since there were so many swaps, or if the state of
 // next, which the caller owns, is not the private one that the caller saw.
@@ -69,7 +69,7 @@ func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint
 	defer s.mu.Unlock()
 
 	// (V3) Look whether the slot is closed, or was swapped since the caller held
-	// what it built on. Swaps are counted; addresses would not do, since a
+	// the object that it built on. Swaps are counted; addresses would not do, since a
 	// container that was empty can be filled and be empty again. The mutex keeps
 	// the answer true until (U2).
 	if s.closed { // (V3)
@@ -86,7 +86,7 @@ func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint
 	// It comes before (U2), because a reader that acquires at once may
 	// release at once and must not find private at (R1). Between (U1) and
 	// (U2) the object is live and in no container: no reader validates it,
-	// and late ones count and undo. Nothing after it fails: what went live
+	// and late ones count and undo. Nothing after it fails: a live object
 	// is never taken back.
 	counters := next.counters.Load()
 	if phaseOf(owned) != private || !counters.State.CompareAndSwap(owned, withPhase(owned, live)) { // (U1)
@@ -108,10 +108,10 @@ func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint
 	return old, version, nil
 }
 
-// swap makes next, which is live, or nil current, and returns what was. The
+// swap makes next, which is live, or nil current, and returns the old object. The
 // caller holds mu, and wakes those that wait for a version.
 func (s *Slot) swap(next *Object, version uint64) (old *Object) {
-	// What is current now does not change before the swap: all swaps are made
+	// The current object does not change before the swap: all swaps are made
 	// under the mutex.
 	old = s.current.Load()
 	s.count(old, next)

@@ -19,7 +19,7 @@ func (s *Slot) snapshot() (version uint64, closed bool) {
 	return s.version.Load(), s.closed
 }
 
-// closedChannel is what Changed returns where there is nothing to wait for.
+// closedChannel is for Changed where there is nothing to wait for.
 var closedChannel = func() <-chan struct{} {
 	c := make(chan struct{})
 	close(c)

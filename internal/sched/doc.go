@@ -11,7 +11,7 @@
 // state; footprint.go defines which transitions commute, so that one order of
 // them is enough.
 //
-// A state is stored as a 64-bit hash. A collision would hide what follows from
+// A state is stored as a 64-bit hash. A collision would hide the successors of
 // the second state. Among n states its probability is about n*n/2^65: 1 in
 // 90,000 at 20 million states, 1 in 1,400 at 160 million.
 //

@@ -109,7 +109,7 @@ func (w *World) Step(op seam.Op, addr unsafe.Pointer) {
 	}
 }
 
-// Observe adds the value read to what the thread knows.
+// Observe adds the value read to the knowledge of the thread.
 func (w *World) Observe(addr unsafe.Pointer, value uint64) {
 	if t := w.running; t != nil && !w.ending {
 		w.uses.note(w.touch(addr).id, reads)

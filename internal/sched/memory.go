@@ -13,7 +13,7 @@ import (
 type memory struct {
 	words   map[unsafe.Pointer]*word
 	objects []*object
-	names   map[uint64]uint64 // what stands for the address of an object in hashes
+	names   map[uint64]uint64 // the stand-in for the address of an object in hashes
 	hash    uint64            // sum of the hashes of all words but counters
 	stock   []*word           // the first len(words) are in use
 }

@@ -17,7 +17,7 @@ type state struct {
 	ranks  []int
 }
 
-// Watch adds hash to the state: it covers what the scenario keeps outside the
+// Watch adds hash to the state: it covers the words that the scenario keeps outside the
 // seam. hash must take no steps.
 func (w *World) Watch(hash func() uint64) { w.state.beside = append(w.state.beside, hash) }
 
@@ -38,7 +38,7 @@ func (w *World) hash(ways []choice) (hash uint64, ranks []int) {
 	return h, w.ranked(ways)
 }
 
-// place computes the place of each thread: what it has learned, its next step,
+// place computes the place of each thread: its knowledge, its next step,
 // and its stores in the buffers.
 func (w *World) place() {
 	for _, t := range w.threads {

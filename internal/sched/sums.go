@@ -4,7 +4,7 @@ package sched
 
 import "cmp"
 
-// sums is what a thread knows while it adds up the counters of an object: all
+// sums is the knowledge of a thread while it adds up the counters of an object: all
 // released counters first, then all acquired ones. At the end it keeps only
 // which sum is greater; states that differ in the rest are merged.
 type sums struct {
@@ -13,7 +13,7 @@ type sums struct {
 }
 
 // add records that the thread read value. After the last of 2*stripes counters
-// it returns what the thread learned.
+// it returns the knowledge that the thread gained.
 func (s *sums) add(at *word, value uint64, stripes int) (learned uint64, done bool) {
 	s.sum[len(s.read)/stripes] += value
 	s.read = append(s.read, at)
@@ -25,7 +25,7 @@ func (s *sums) add(at *word, value uint64, stripes int) (learned uint64, done bo
 	return learned, true
 }
 
-// known hashes what the thread knows halfway. Only the sums are compared, so of
+// known hashes the knowledge of the thread halfway. Only the sums are compared, so of
 // the counters already read only their growth since then matters.
 func (s *sums) known(stripes int) uint64 {
 	if len(s.read) == 0 {

@@ -57,7 +57,7 @@ func (w *World) Start(name string, f func()) {
 	w.uses.note(beginning(), writes)
 }
 
-// learn adds to what the thread knows.
+// learn adds to the knowledge of the thread.
 func (t *thread) learn(value uint64) { t.history = mix(t.history, value) }
 
 // Know declares that the running thread keeps a value that it did not read

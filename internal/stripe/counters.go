@@ -42,7 +42,7 @@ type Counters struct {
 	_ [size - 8 - 2*unsafe.Sizeof(int(0)) - unsafe.Sizeof(Publication{})]byte
 }
 
-// Publication is what the protocol notes of the last publication of an object.
+// Publication describes the last publication of an object.
 // It is here because it outlives the object and is read through a weak
 // reference. No reader writes it.
 type Publication struct {
@@ -65,7 +65,7 @@ type Publication struct {
 	Left atomic.Int64
 }
 
-// The layout is what At relies on.
+// At relies on the layout.
 var (
 	_ [0]struct{} = [unsafe.Sizeof(stripe{}) - size]struct{}{}
 	_ [0]struct{} = [unsafe.Sizeof(Counters{}) - size]struct{}{}
@@ -95,19 +95,18 @@ func (c *Counters) at(k int) *stripe {
 	return (*stripe)(unsafe.Add(unsafe.Pointer(c), (1+k)*size))
 }
 
-// CountAcquired counts one reference taken. The caller is pinned, and k is
-// what Pin returned.
+// CountAcquired counts one reference taken. The caller is pinned: Pin returned k.
 func (c *Counters) CountAcquired(k int) {
 	c.at(seam.Stripe(k, c.owned)).acquired.IncPinned(uint(k) < uint(c.plain))
 }
 
-// CountReleased counts one reference given back. The caller is pinned, and k
-// is what Pin returned.
+// CountReleased counts one reference given back. The caller is pinned: Pin returned
+// k.
 func (c *Counters) CountReleased(k int) {
 	c.at(seam.Stripe(k, c.owned)).released.IncPinned(uint(k) < uint(c.plain))
 }
 
-// Released sums what was given back. To learn whether references are
+// Released sums the references that were given back. To learn whether references are
 // outstanding, call it before Acquired: both sums only grow and released never
 // exceeds acquired, so if released, summed first, equals acquired, summed
 // after it, then both had that value in between.
@@ -119,7 +118,7 @@ func (c *Counters) Released() uint64 {
 	return sum
 }
 
-// Acquired sums what was taken.
+// Acquired sums the references that were taken.
 func (c *Counters) Acquired() uint64 {
 	var sum uint64
 	for k := 0; k <= c.owned; k++ {

@@ -17,7 +17,7 @@ var membarrier struct {
 }
 
 // Asymmetric reports whether new Counters can be asymmetric. The first call
-// asks the kernel; see seam.RegisterMembarrier for what that costs.
+// asks the kernel; see seam.RegisterMembarrier for the cost.
 func Asymmetric() bool {
 	if !seam.CanCountPlain {
 		return false

@@ -1,4 +1,4 @@
-// Package machine has what tests say about the machine that they run on. Only
+// Package machine tells tests about the machine that they run on. Only
 // tests import it.
 package machine
 

@@ -4,7 +4,7 @@ package main
 
 import "github.com/poolswap/poolswap"
 
-// Table is what is read.
+// Table is the object that is read.
 type Table struct {
 	poolswap.Ref
 	Rows []int
@@ -26,7 +26,7 @@ func WithAcquire(c *poolswap.Container[Table, *Table]) (n int) {
 	return n
 }
 
-// Load reads what the Reader holds.
+// Load reads the object that the Reader holds.
 func Load(r *poolswap.Reader[Table]) int {
 	return r.Load().Rows[0]
 }
@@ -38,7 +38,7 @@ func all(c *poolswap.Container[Table, *Table]) int {
 	return AcquireRelease(c) + WithAcquire(c) + Load(r)
 }
 
-// replace does what a writer does, and whoever watches.
+// replace does the work of a writer, and of a goroutine that watches.
 //
 //go:noinline
 func replace(p *poolswap.Pool[Table, *Table], c *poolswap.Container[Table, *Table]) (live, refs int) {
