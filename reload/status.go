@@ -73,7 +73,7 @@ func (s Status) Age() time.Duration {
 }
 
 // known returns the newest revision that is known.
-func (s *Status) known() string { return cmp.Or(s.Refused, s.Revision) }
+func (s Status) known() string { return cmp.Or(s.Refused, s.Revision) }
 
 // State is the status in a word: "empty" before the first attempt, "failing" if
 // nothing could be loaded, "fresh" if the newest content is loaded, "refused" if
