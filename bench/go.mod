@@ -6,7 +6,6 @@ require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/benbjohnson/immutable v0.4.3
 	github.com/nats-io/nats.go v1.55.0
-	github.com/pierrec/lz4/v4 v4.1.33
 	github.com/poolswap/poolswap v0.0.0
 	github.com/poolswap/poolswap/fleet v0.0.0
 	github.com/puzpuzpuz/xsync/v4 v4.5.0

@@ -14,108 +14,74 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/oldpool"
 )
 
-type pool interface {
-	Get() *int
-	Put(*int)
-	Collected()
-	Collections() int64
-}
-
-var pools = []struct {
-	name     string
-	make     func(func() *int) pool
-	survives int // how many collections an unused object survives
-}{
-	{"as up to Go 1.12", func(f func() *int) pool { return oldpool.NewLocked(f) }, 0},
-	{"as since Go 1.13", func(f func() *int) pool { return oldpool.NewChained(f) }, 1},
-}
-
-func TestObjectsSurviveCollections(t *testing.T) {
-	for _, kind := range pools {
-		for collections := range 3 {
-			for _, objects := range []int{1, 2, 100} {
-				var made int
-				p := kind.make(func() *int { made++; return new(int) })
-				taken := make([]*int, objects)
-				for i := range taken {
-					taken[i] = p.Get()
-				}
-				for _, x := range taken {
-					p.Put(x)
-				}
-				made = 0
-				for range collections {
-					p.Collected()
-				}
-				for range objects {
-					p.Get()
-				}
-				want := objects
-				if collections <= kind.survives {
-					want = 0
-				}
-				// A goroutine that moves to another P leaves one private
-				// object behind.
-				if made < want || made > want+1 && want == 0 {
-					t.Errorf("%s: after %d collections %d of %d objects were made anew, want %d", kind.name, collections, made, objects, want)
-				}
-			}
-		}
+// collect forces a garbage collection, and waits until the pool has noticed it.
+func collect(p *oldpool.Locked[int]) {
+	seen := p.Collections()
+	runtime.GC()
+	for p.Collections() == seen {
+		runtime.Gosched()
 	}
 }
 
-func TestTheGarbageCollectorEmptiesPools(t *testing.T) {
-	for _, kind := range pools {
-		var made atomic.Int64
-		p := kind.make(func() *int { made.Add(1); return new(int) })
-		p.Put(p.Get())
-		for range kind.survives + 1 {
-			seen := p.Collections()
-			runtime.GC()
-			for p.Collections() == seen {
-				runtime.Gosched()
+func TestObjectsLastUntilTheNextCollection(t *testing.T) {
+	for _, objects := range []int{1, 2, 100} {
+		made := 0
+		p := oldpool.NewLocked(func() *int { made++; return new(int) })
+		cycle := func() {
+			taken := make([]*int, objects)
+			for i := range taken {
+				taken[i] = p.Get()
+			}
+			for _, x := range taken {
+				p.Put(x)
 			}
 		}
-		if made.Store(0); p.Get() == nil || made.Load() != 1 {
-			t.Errorf("%s: the pool was not empty after %d collections", kind.name, kind.survives+1)
+		cycle()
+		made = 0
+		cycle()
+		// A goroutine that moves to another P leaves one private object behind.
+		if made > 1 {
+			t.Errorf("%d of %d objects were made anew", made, objects)
+		}
+		collect(p)
+		made = 0
+		cycle()
+		if made != objects {
+			t.Errorf("after a collection %d objects were made, want %d", made, objects)
 		}
 	}
 }
 
 func TestNoObjectIsHandedOutTwice(t *testing.T) {
-	for _, kind := range pools {
-		t.Run(kind.name, func(t *testing.T) {
-			p := kind.make(func() *int { return new(int) })
-			var inUse sync.Map
-			var twice atomic.Int64
-			var wg sync.WaitGroup
-			for range 4 {
-				wg.Go(func() {
-					var held []*int
-					for i := range 20_000 {
-						x := p.Get()
-						if _, loaded := inUse.LoadOrStore(x, true); loaded {
-							twice.Add(1)
-						}
-						held = append(held, x)
-						if i%50 == 49 {
-							for _, x := range held {
-								inUse.Delete(x)
-								p.Put(x)
-							}
-							held = held[:0]
-							runtime.Gosched()
-						}
-						if i%5000 == 0 {
-							p.Collected()
-						}
+	p := oldpool.NewLocked(func() *int { return new(int) })
+	var inUse sync.Map
+	var twice atomic.Int64
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			var held []*int
+			for i := range 20_000 {
+				x := p.Get()
+				if _, loaded := inUse.LoadOrStore(x, true); loaded {
+					twice.Add(1)
+				}
+				held = append(held, x)
+				if i%50 == 49 {
+					for _, x := range held {
+						inUse.Delete(x)
+						p.Put(x)
 					}
-				})
-			}
-			wg.Wait()
-			if n := twice.Load(); n != 0 {
-				t.Errorf("%d objects were in use twice", n)
+					held = held[:0]
+					runtime.Gosched()
+				}
+				if i%5000 == 0 {
+					runtime.GC()
+				}
 			}
 		})
+	}
+	wg.Wait()
+	if n := twice.Load(); n != 0 {
+		t.Errorf("%d objects were in use twice", n)
 	}
 }

@@ -2,7 +2,6 @@ package rollout
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -13,75 +12,9 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-// site is a file server that runs.
-type site struct {
-	*process
-	hints []chan struct{}
-}
-
-func (s *site) file() string { return filepath.Join(s.dir, name) }
-
-// replace publishes content: it writes the file and renames it into place, and
-// tells the replicas that listen. It returns the revision that reload.HTTP makes of
-// its ETag.
-func (s *site) replace(content []byte) (revision string, err error) {
-	fresh := s.file() + ".new"
-	if err := writeSynced(fresh, content); err != nil {
-		return "", err
-	}
-	info, err := os.Stat(fresh)
-	if err != nil {
-		return "", err
-	}
-	if err := os.Rename(fresh, s.file()); err != nil {
-		return "", err
-	}
-	for _, hint := range s.hints {
-		hint <- struct{}{}
-	}
-	return fmt.Sprintf(`etag "%x"`, info.ModTime().UnixNano()), nil
-}
-
-// writeSynced writes a file that is on the disk when it returns, as a fleetd does.
-func writeSynced(path string, content []byte) error {
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	return errors.Join(err, file.Sync(), file.Close())
-}
-
-// source returns the source of a replica, with a connection of its own. With hints
-// it learns of a publication at once, as if something else told it.
-func (s *site) source(hints bool) reload.Source {
-	source := reload.HTTP(s.url, reload.HTTPOptions{Client: &http.Client{Transport: new(http.Transport)}})
-	if !hints {
-		return source
-	}
-	hint := make(chan struct{}, 2)
-	s.hints = append(s.hints, hint)
-	return hinted{source, hint}
-}
-
-// hinted is a source that is told when to ask.
-type hinted struct {
-	reload.Source
-	hint chan struct{}
-}
-
-// Wait implements reload.Waiter.
-func (h hinted) Wait(ctx context.Context, _ string) error {
-	select {
-	case <-h.hint:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // HTTP measures a publication of size bytes to n replicas by a file server. With
-// every 0 replicas are told of it; otherwise they ask that often.
+// every 0 replicas are told of it, as if by something else; otherwise they ask that
+// often.
 func HTTP(n, size int, every time.Duration) (sample runner.Sample, err error) {
 	server, err := start("github.com/poolswap/poolswap/bench", "internal/rollout/fileserver", func(dir string) []string {
 		return []string{filepath.Join(dir, name)}
@@ -90,13 +23,16 @@ func HTTP(n, size int, every time.Duration) (sample runner.Sample, err error) {
 		return sample, err
 	}
 	defer server.close()
-	s := &site{process: server}
-	revision, err := s.replace([]byte("first"))
+	revision, err := server.replace([]byte("first"))
 	if err != nil {
 		return sample, err
 	}
+	told := every == 0
+	if told {
+		every = time.Hour
+	}
 	replicas, err := startReplicas(n, size, every, func(int) (reload.Source, func(reload.Event), error) {
-		return s.source(every == 0), nil, nil
+		return reload.HTTP(server.url, reload.HTTPOptions{Client: &http.Client{Transport: new(http.Transport)}}), nil, nil
 	})
 	if err != nil {
 		return sample, err
@@ -110,15 +46,42 @@ func HTTP(n, size int, every time.Duration) (sample runner.Sample, err error) {
 		time.Sleep(settle)
 		before, _ := processorTime(server.command.Process.Pid)
 		begin := time.Now()
-		if revision, err = s.replace(content); err != nil {
+		if revision, err = server.replace(content); err != nil {
 			return sample, err
 		}
 		published := time.Since(begin)
-		swapped, err := replicas.await(revision, begin)
+		if told {
+			for _, one := range replicas.all {
+				go func() { _ = one.reloader.Reload(context.Background()) }()
+			}
+		}
+		last, err := replicas.await(revision, begin)
 		if err != nil {
 			return sample, err
 		}
-		sample = server.sample(published, swapped, before)
+		sample = server.sample(n, published, last, before)
 	}
 	return sample, replicas.check(revision, content)
+}
+
+// replace publishes content by a file server: it writes the file, waits until it is
+// on the disk, as a fleetd does, and renames it into place. It returns the revision
+// that reload.HTTP makes of its ETag.
+func (p *process) replace(content []byte) (revision string, err error) {
+	fresh, err := os.Create(filepath.Join(p.dir, name+".new"))
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = fresh.Close() }()
+	if _, err := fresh.Write(content); err != nil {
+		return "", err
+	}
+	if err := fresh.Sync(); err != nil {
+		return "", err
+	}
+	info, err := fresh.Stat()
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf(`etag "%x"`, info.ModTime().UnixNano()), os.Rename(fresh.Name(), filepath.Join(p.dir, name))
 }

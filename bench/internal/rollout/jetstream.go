@@ -63,7 +63,11 @@ func (t *team) prepare(n, size int) error {
 		return err
 	}
 	t.replicas, err = startReplicas(n, size, reload.DefaultEvery, func(i int) (reload.Source, func(reload.Event), error) {
-		source, err := t.source(fmt.Sprintf("replica-%06d", i))
+		conn, err := t.connect("replica")
+		if err != nil {
+			return nil, nil, err
+		}
+		source, err := fleet.NewSource(conn, name, fleet.SourceOptions{ID: fmt.Sprintf("replica-%06d", i), Logger: silent})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -93,19 +97,10 @@ func (t *team) connect(user string) (*nats.Conn, error) {
 	return conn, err
 }
 
-// source returns the source of a replica, with a connection of its own.
-func (t *team) source(id string) (*fleet.Source, error) {
-	conn, err := t.connect("replica")
-	if err != nil {
-		return nil, err
-	}
-	return fleet.NewSource(conn, name, fleet.SourceOptions{ID: id, Logger: silent})
-}
-
 // publish publishes content, waits until every replica has it and returns the
-// times until Publish had returned and until each replica had swapped. Of a
+// times until Publish had returned and until the last replica had swapped. Of a
 // publication that was refused and repeated, they are those of the last call.
-func (t *team) publish(content []byte) (published time.Duration, swapped []time.Duration, err error) {
+func (t *team) publish(content []byte) (published, last time.Duration, err error) {
 	const mostTries = 10
 	var begin time.Time
 	var revision fleet.Revision
@@ -114,16 +109,16 @@ func (t *team) publish(content []byte) (published time.Duration, swapped []time.
 		revision, _, err = t.publisher.Publish(context.Background(), bytes.NewReader(content), "")
 		published = time.Since(begin)
 	}
-	if err != nil {
-		return 0, nil, err
+	if err == nil {
+		last, err = t.replicas.await(revision.ID, begin)
 	}
-	if swapped, err = t.replicas.await(revision.ID, begin); err != nil {
-		return 0, nil, err
+	if err == nil {
+		err = t.flush() // the reports
 	}
-	if err := t.flush(); err != nil { // the reports
-		return 0, nil, err
+	if err == nil {
+		err = t.replicas.check(revision.ID, content)
 	}
-	return published, swapped, t.replicas.check(revision.ID, content)
+	return published, last, err
 }
 
 // overrun reports whether the server has refused content because it came faster
@@ -176,11 +171,8 @@ func JetStream(n, size int, keep bool) (runner.Sample, error) {
 	defer t.close()
 	time.Sleep(settle)
 	before, _ := processorTime(t.command.Process.Pid)
-	published, swapped, err := t.publish(content)
-	if err != nil {
-		return runner.Sample{}, err
-	}
-	return t.sample(published, swapped, before), nil
+	published, last, err := t.publish(content)
+	return t.sample(n, published, last, before), err
 }
 
 // Idle measures what n replicas that have nothing to do cost, by replica and

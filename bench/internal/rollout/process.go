@@ -85,6 +85,7 @@ func output(name string, arguments ...string) (string, error) {
 	return strings.TrimSpace(string(text)), err
 }
 
+// close ends the process; twice does nothing.
 func (p *process) close() {
 	_ = p.stdin.Close()
 	_ = p.command.Process.Kill() // its files are deleted next
@@ -92,10 +93,10 @@ func (p *process) close() {
 	_ = os.RemoveAll(p.dir)
 }
 
-// sample returns the sample of a publication, whose server had had that CPU time
-// before.
-func (p *process) sample(published time.Duration, swapped []time.Duration, before time.Duration) runner.Sample {
-	values := map[string]float64{"publish-ns": float64(published), "last-ns": float64(swapped[len(swapped)-1])}
+// sample returns the sample of a publication to n replicas, the last of which had
+// swapped after that time, by a server that had had that CPU time before.
+func (p *process) sample(n int, published, last, before time.Duration) runner.Sample {
+	values := map[string]float64{"publish-ns": float64(published), "last-ns": float64(last)}
 	pid := p.command.Process.Pid
 	if now, ok := processorTime(pid); ok {
 		values["server-cpu-ns"] = float64(now - before)
@@ -103,5 +104,5 @@ func (p *process) sample(published time.Duration, swapped []time.Duration, befor
 	if peak, ok := peakMemory(pid); ok {
 		values["server-rss-bytes"] = peak
 	}
-	return runner.Sample{Iterations: len(swapped), Values: values}
+	return runner.Sample{Iterations: n, Values: values}
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-// object is what a replica keeps: its content, in memory that is used again.
+// object is the object of a replica: its content, in memory that is used again.
 type object struct {
 	poolswap.Ref
 	memory  []byte // nil where the replica only reads content and hashes it
@@ -43,8 +43,9 @@ type swap struct {
 
 var silent = slog.New(slog.DiscardHandler)
 
-// startReplicas starts n replicas. With size 0 they keep no content; with another
-// one each has two objects with memory of that size.
+// startReplicas starts n replicas, which ask their sources that often. With size 0
+// they keep no content; with another one each has two objects with memory of that
+// size.
 func startReplicas(n, size int, every time.Duration, source func(i int) (reload.Source, func(reload.Event), error)) (*replicas, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	r := &replicas{cancel: cancel}
@@ -54,40 +55,25 @@ func startReplicas(n, size int, every time.Duration, source func(i int) (reload.
 			r.stop()
 			return nil, err
 		}
-		one := newReplica(size, every, origin, observe)
+		one := &replica{swapped: make(chan swap, 16)}
+		// The system has given each page of the memory already.
+		one.objects = poolswap.NewEmptyContainer(poolswap.NewPool(func() *object { return &object{memory: bytes.Repeat([]byte{1}, size)} }, nil))
+		one.reloader = reload.New(one.objects, origin, load, reload.Options{Every: every, Logger: silent, Observe: func(e reload.Event) {
+			if observe != nil {
+				observe(e)
+			}
+			if e.Outcome == reload.Loaded {
+				one.swapped <- swap{e.Revision, time.Now()}
+			}
+		}})
 		r.all = append(r.all, one)
 		r.ended.Go(func() { _ = one.reloader.Run(ctx) })
 	}
 	return r, nil
 }
 
-func newReplica(size int, every time.Duration, source reload.Source, observe func(reload.Event)) *replica {
-	one := &replica{swapped: make(chan swap, 16)}
-	pool := poolswap.NewPool(func() *object { return &object{memory: touched(size)} }, nil)
-	one.objects = poolswap.NewEmptyContainer(pool)
-	one.reloader = reload.New(one.objects, source, load, reload.Options{Every: every, Logger: silent, Observe: func(e reload.Event) {
-		if observe != nil {
-			observe(e)
-		}
-		if e.Outcome == reload.Loaded {
-			one.swapped <- swap{e.Revision, time.Now()}
-		}
-	}})
-	return one
-}
-
-// touched returns memory that the system has given already.
-func touched(size int) []byte {
-	const page = 4096
-	memory := make([]byte, size)
-	for i := 0; i < size; i += page {
-		memory[i] = 1
-	}
-	return memory
-}
-
 // load reads content into the memory of next, or through a buffer where that has
-// none. The Reloader hashes what is read.
+// none. The Reloader hashes the content.
 func load(_ context.Context, next, _ *object, content *reload.Content) error {
 	if len(next.memory) == 0 {
 		_, err := io.Copy(io.Discard, content.Body)
@@ -105,28 +91,27 @@ func load(_ context.Context, next, _ *object, content *reload.Content) error {
 // a Reloader takes a hint every 100 ms at most, and the clock is not for that.
 const settle = 300 * time.Millisecond
 
-// patience bounds how long a replica may take to swap.
+// patience bounds how long replicas may take to swap.
 const patience = 5 * time.Minute
 
-// await waits until every replica has swapped to a revision and returns the times
-// that took since begin, in order.
-func (r *replicas) await(revision string, begin time.Time) ([]time.Duration, error) {
+// await waits until every replica has swapped to a revision and returns how long
+// the last one took since begin.
+func (r *replicas) await(revision string, begin time.Time) (last time.Duration, err error) {
 	timeout := time.After(patience)
 	var times []time.Duration
 	for i, one := range r.all {
-		for found := false; !found; {
+		for len(times) == i {
 			select {
 			case s := <-one.swapped:
-				if found = s.revision == revision; found {
+				if s.revision == revision {
 					times = append(times, s.at.Sub(begin))
 				}
 			case <-timeout:
-				return nil, fmt.Errorf("replica %d does not swap to revision %s within %v", i, revision, patience)
+				return 0, fmt.Errorf("replica %d does not swap to revision %s within %v", i, revision, patience)
 			}
 		}
 	}
-	slices.Sort(times)
-	return times, nil
+	return slices.Max(times), nil
 }
 
 // check returns an error if a replica has not exactly this content. One that keeps

@@ -23,8 +23,7 @@ func processorTime(pid int) (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// peakMemory returns the most memory that a process has had since its start, or
-// since forgetPeak.
+// peakMemory returns the most memory that a process has had since its start.
 func peakMemory(pid int) (peak float64, ok bool) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -34,6 +33,3 @@ func peakMemory(pid int) (peak float64, ok bool) {
 	_, err = fmt.Sscan(string(rest), &peak)
 	return 1024 * peak, err == nil
 }
-
-// forgetPeak makes the memory that this process has now its peak.
-func forgetPeak() bool { return os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) == nil }

@@ -14,5 +14,3 @@ var withParent *syscall.SysProcAttr
 func processorTime(int) (time.Duration, bool) { return 0, false }
 
 func peakMemory(int) (bytes float64, ok bool) { return 0, false }
-
-func forgetPeak() bool { return false }

@@ -24,18 +24,12 @@ func fleet() runner.Suite {
 		Columns:   runner.Columns("last-ns", "last", "publish-ns", "Publish", "server-cpu-ns", "server CPU", "server-rss-bytes", "server memory"),
 		OnRequest: true,
 	}
-	for _, size := range []int{1, 10, 50, 200} {
-		for _, n := range []int{1, 16, 64, 256} {
-			if n != 64 || size == 10 {
-				s.Cases = append(s.Cases, publication(n, size))
-			}
-		}
-	}
+	s.Cases = []runner.Case{publication(1, 10), publication(64, 10, "HTTPHint", "HTTPPoll"), publication(256, 10), publication(256, 200)}
 	s.Charts = []runner.Chart{{Title: "Until the last replica has swapped", Axis: "replicas, 10 MiB", Log: true, Points: points(&s, "last-ns", "replicas", "size=10MiB")}}
 	return s
 }
 
-func publication(n, size int) runner.Case {
+func publication(n, size int, others ...string) runner.Case {
 	keep, object := true, "kept"
 	if 2*n*size*mib > keepAtMost {
 		keep, object = false, "hashed"
@@ -44,17 +38,10 @@ func publication(n, size int) runner.Case {
 		Name: fmt.Sprintf("replicas=%d/size=%dMiB/object=%s", n, size, object), Ours: "JetStream",
 		Setup: time.Second + time.Duration(n*size)*2500*time.Microsecond,
 	}
-	switch mibs := n * size; { // few rounds of those that take minutes
-	case mibs > 40_000:
-		c.MostRounds = 1
-	case mibs > 10_000:
-		c.MostRounds = 2
+	if size > 100 {
+		c.MostRounds = 1 // it takes minutes
 	}
-	names := []string{"JetStream"}
-	if size == 10 && (n == 16 || n == 64) {
-		names = append(names, "HTTPHint", "HTTPPoll")
-	}
-	c.Rivals = each(names, func(config runner.Config, rival string) (runner.Sample, error) {
+	c.Rivals = each(append([]string{"JetStream"}, others...), func(config runner.Config, rival string) (runner.Sample, error) {
 		replicas, bytes := fewer(n, config), config.Size(size*mib)
 		switch rival {
 		case "HTTPHint":
@@ -73,27 +60,6 @@ func fewer(n int, config runner.Config) int {
 		return min(n, 5)
 	}
 	return n
-}
-
-// fleetMemory is the memory of one replica.
-func fleetMemory() runner.Suite {
-	s := runner.Suite{
-		Name:  "fleetmemory",
-		Title: "Memory of a replica beyond its objects",
-		About: "JetStream is a replica of a fleetd, which reads content into recycled memory. Live is the most that is in use besides its two objects, seen by collections in the middle of the transfer. " +
-			"System is by how much the memory of the process rises meanwhile with the default GOGC, which lets garbage grow to the size of the heap in use before it collects.",
-		Columns:   runner.Columns("live-bytes", "live", "rss-bytes", "system"),
-		OnRequest: true,
-	}
-	for _, size := range []int{1, 10, 50, 200} {
-		s.Cases = append(s.Cases, runner.Case{
-			Name: fmt.Sprintf("size=%dMiB", size), Ours: "JetStream", Setup: time.Second + time.Duration(size)*15*time.Millisecond,
-			Rivals: each([]string{"JetStream"}, func(config runner.Config, _ string) (runner.Sample, error) {
-				return rollout.Memory(config.Size(size * mib))
-			}),
-		})
-	}
-	return s
 }
 
 // fleetIdle is the cost of a fleet between publications.

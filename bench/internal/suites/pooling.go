@@ -16,8 +16,8 @@ func pooling() runner.Suite {
 		Name:  "pooling",
 		Title: "Pools of short-lived objects",
 		About: "log-line writes a timestamped key=value line. struct8k uses a struct of 8 KiB for a moment. small uses 10,000 small objects one after the " +
-			"other in each operation; small-gc uses 100 and forces a garbage collection after each. Go1.12 and Go1.13 are sync.Pool as it was up to, and as it " +
-			"is since, these versions, written afresh. The times published for small-gc are of 10,000 objects, divided by 100.",
+			"other in each operation; small-gc uses 100 and forces a garbage collection after each. Go1.12 is sync.Pool as it was up to " +
+			"that version, written afresh. The times published for small-gc are of 10,000 objects, divided by 100.",
 		Time:     40 * time.Millisecond,
 		FullTime: 150 * time.Millisecond,
 		Columns:  runner.Columns("ns/op", "time/op", "B/op", "B/op", "allocs/op", "allocs/op"),

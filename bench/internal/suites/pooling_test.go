@@ -30,7 +30,6 @@ func TestPoolsSaveAllocations(t *testing.T) {
 		{"small", "NoPool", "allocs/op", 10_000, 10_000 + most},
 		{"small", "sync.Pool", "allocs/op", 0, most},
 		{"small", "Go1.12", "allocs/op", 0, most},
-		{"small", "Go1.13", "allocs/op", 0, most},
 		{"small", "typedpool", "allocs/op", 0, most},
 		{"small", "poolswap", "allocs/op", 0, most},
 	} {
@@ -51,7 +50,7 @@ func TestCollectionsEmptySyncPools(t *testing.T) {
 		return sample(t, "pooling", "work=small-gc", rival, runner.Config{Time: time.Millisecond, Shrink: 10}).Values["allocs/op"]
 	}
 	none := allocations("NoPool")
-	for _, rival := range []string{"sync.Pool", "Go1.12", "Go1.13"} {
+	for _, rival := range []string{"sync.Pool", "Go1.12"} {
 		if got := allocations(rival); got < none {
 			t.Errorf("%s allocates %v times, no pool %v times", rival, got, none)
 		}

@@ -30,8 +30,8 @@ type smallPool struct {
 	get func() *smallObject
 	put func(*smallObject)
 
-	// collections, if not nil, counts the collections that the pool has noticed: the
-	// stand-ins for sync.Pool learn of one a moment after it.
+	// collections, if not nil, counts the collections that the pool has noticed: that
+	// of Go 1.12 learns of one a moment after it.
 	collections func() int64
 }
 
@@ -46,10 +46,6 @@ var smallPools = map[string]func() smallPool{
 		p := oldpool.NewLocked(newSmallObject)
 		return smallPool{p.Get, p.Put, p.Collections}
 	},
-	"Go1.13": func() smallPool {
-		p := oldpool.NewChained(newSmallObject)
-		return smallPool{p.Get, p.Put, p.Collections}
-	},
 	"typedpool": func() smallPool {
 		p := typedpool.New(newSmallObject)
 		return smallPool{p.Get, p.Put, nil}
@@ -61,7 +57,7 @@ var smallPools = map[string]func() smallPool{
 }
 
 func smallRivals(objects int, collect bool, noPool, syncPool map[string]float64) []runner.Rival {
-	all := each([]string{"NoPool", "sync.Pool", "Go1.12", "Go1.13", "typedpool", "poolswap"}, func(config runner.Config, rival string) (runner.Sample, error) {
+	all := each([]string{"NoPool", "sync.Pool", "Go1.12", "typedpool", "poolswap"}, func(config runner.Config, rival string) (runner.Sample, error) {
 		return sampleSmall(config, smallPools[rival](), config.Size(objects), collect), nil
 	})
 	all[0].Published, all[1].Published = noPool, syncPool

@@ -2,6 +2,7 @@ package suites_test
 
 import (
 	"math"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,18 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/bench/internal/suites"
 )
+
+// TestMain removes the servers that the suites of fleets have built.
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "suites-")
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Setenv("TMPDIR", dir)
+	status := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(status)
+}
 
 // smallest is a run that shows that a suite works, and nothing else.
 var smallest = runner.Config{Time: time.Millisecond, Shrink: 1000}
