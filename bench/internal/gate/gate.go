@@ -63,11 +63,9 @@ func Compare(fresh, kept *runner.Run) (losses []Loss, compared int) {
 		return runner.Median(after) > runner.Median(most) && runner.Chance(after, most) < alpha/float64(len(pairs))
 	}
 	for _, p := range pairs {
-		if slower(p.after.Values[unit], p.before.Values[unit]) && slower(byYardstick(fresh, p.after), byYardstick(kept, p.before)) {
-			losses = append(losses, Loss{
-				p.after.Suite, p.after.Case, p.after.Rival,
-				runner.Median(p.before.Values[unit]), runner.Median(p.after.Values[unit]),
-			})
+		after, before := p.after.Values[unit], p.before.Values[unit]
+		if slower(after, before) && slower(byYardstick(fresh, p.after), byYardstick(kept, p.before)) {
+			losses = append(losses, Loss{p.after.Suite, p.after.Case, p.after.Rival, runner.Median(before), runner.Median(after)})
 		}
 	}
 	return losses, len(pairs)
@@ -76,24 +74,13 @@ func Compare(fresh, kept *runner.Run) (losses []Loss, compared int) {
 // byYardstick returns the values of a series as multiples of the yardstick's in
 // the same round, and as they are where the run has no yardstick.
 func byYardstick(run *runner.Run, s *runner.Series) []float64 {
-	base := run.Values(s.Suite, s.Case, yardstick, unit)
-	if len(base) < len(s.Values[unit]) {
-		return s.Values[unit]
-	}
-	multiples := make([]float64, len(s.Values[unit]))
-	for i, value := range s.Values[unit] {
-		multiples[i] = value / base[i]
+	multiples, base := slices.Clone(s.Values[unit]), run.Values(s.Suite, s.Case, yardstick, unit)
+	if len(base) >= len(multiples) {
+		for i := range multiples {
+			multiples[i] /= base[i]
+		}
 	}
 	return multiples
-}
-
-// lasting returns the losses that another run has, too.
-func lasting(losses, again []Loss) []Loss {
-	return slices.DeleteFunc(again, func(l Loss) bool {
-		return !slices.ContainsFunc(losses, func(before Loss) bool {
-			return before.Suite == l.Suite && before.Case == l.Case && before.Rival == l.Rival
-		})
-	})
 }
 
 // ErrLoss is the error of Check where a way to read has become slower.
@@ -101,53 +88,45 @@ var ErrLoss = errors.New("slower than in the run that was kept")
 
 // Check compares a run with the one that the folder has of the same processor
 // and tells the outcome. If there is a loss it measures again: the samples of one
-// run share what the machine did meanwhile, so one run proves little. It returns
-// ErrLoss if a loss lasts, and nil where there is nothing to compare with.
+// run share the state of the machine meanwhile, so one run proves little. It
+// returns ErrLoss if a loss lasts, and nil where there is nothing to compare with.
 func Check(w io.Writer, folder string, fresh *runner.Run, again func() (*runner.Run, error)) error {
-	kept, err := find(w, folder, &fresh.Machine)
-	if kept == nil {
+	say := func(format string, values ...any) { _, _ = fmt.Fprintf(w, "gate: "+format+"\n", values...) }
+	path := filepath.Join(folder, fresh.Machine.Slug())
+	kept, err := runner.ReadKept(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		say("nothing to compare with: there is no %s; -keep %s writes it", path, folder)
+		return nil
+	case err != nil:
 		return err
+	case kept.Machine.Cores != fresh.Machine.Cores || kept.Machine.Counting != fresh.Machine.Counting:
+		say("nothing to compare with: %s is of %d cores and %s counting", path, kept.Machine.Cores, kept.Machine.Counting)
+		return nil
 	}
 	losses, compared := Compare(fresh, kept)
 	for range repeats {
 		if len(losses) == 0 {
 			break
 		}
-		_, _ = fmt.Fprintf(w, "gate: %d of %d figures lost more than %.0f %%; measuring again, to see whether they last\n", len(losses), compared, 100*tolerated)
+		say("%d of %d figures lost more than %.0f %%; measuring again, to see whether they last", len(losses), compared, 100*tolerated)
 		run, err := again()
 		if err != nil {
 			return err
 		}
 		now, _ := Compare(run, kept)
-		losses = lasting(losses, now)
+		losses = slices.DeleteFunc(now, func(l Loss) bool {
+			return !slices.ContainsFunc(losses, func(before Loss) bool {
+				return before.Suite == l.Suite && before.Case == l.Case && before.Rival == l.Rival
+			})
+		})
 	}
 	for _, l := range losses {
-		_, _ = fmt.Fprintf(w, "gate: %s, %s, %s: %s, and before %s (%s)\n", l.Suite, l.Case, l.Rival,
-			report.Format(l.After, unit), report.Format(l.Before, unit), report.FormatRatio(l.After/l.Before))
+		say("%s, %s, %s: %s, and before %s (%s)", l.Suite, l.Case, l.Rival, report.Format(l.After, unit), report.Format(l.Before, unit), report.FormatRatio(l.After/l.Before))
 	}
-	_, err = fmt.Fprintf(w, "gate: %d of %d figures lost more than %.0f %% for good, against a run of %s, %.10s\n",
-		len(losses), compared, 100*tolerated, kept.Machine.Go, kept.Started)
+	say("%d of %d figures lost more than %.0f %% for good, against a run of %s, %.10s", len(losses), compared, 100*tolerated, kept.Machine.Go, kept.Started)
 	if len(losses) > 0 {
 		return ErrLoss
 	}
-	return err
-}
-
-// find returns the run of that processor, and nil, having said why, if there is
-// none.
-func find(w io.Writer, folder string, machine *runner.Machine) (*runner.Run, error) {
-	path := filepath.Join(folder, machine.Slug())
-	kept, err := runner.ReadKept(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		_, err := fmt.Fprintf(w, "gate: nothing to compare with: there is no %s; -keep %s writes it\n", path, folder)
-		return nil, err
-	}
-	if err != nil {
-		return nil, err
-	}
-	if m := kept.Machine; m.Cores != machine.Cores || m.Counting != machine.Counting {
-		_, err := fmt.Fprintf(w, "gate: nothing to compare with: %s is of %d cores and %s counting\n", path, m.Cores, m.Counting)
-		return nil, err
-	}
-	return kept, nil
+	return nil
 }

@@ -32,13 +32,13 @@ type Table struct {
 
 // Names are the names that New knows, in the order in which suites show them.
 // Those that allocate come last, so that one collection in each round is enough.
-var Names = []string{"Oplog", "Refill", "RWMutexMap", "PlainTwice", "sync.Map", "Persistent", "CloneAtomicPtr"}
+var Names = []string{"Oplog", "Refill", "RWMutexMap", "PlainTwice", "Persistent", "CloneAtomicPtr"}
 
 // New returns a table of that name that holds data, and no change of it yet.
 func New(name string, data *Data) (*Table, error) {
 	return map[string]func(*Data) (*Table, error){
 		"Oplog": newOplog, "Refill": newRefill, "RWMutexMap": newRWMutexMap, "PlainTwice": newPlainTwice,
-		"sync.Map": newSyncMap, "Persistent": newPersistent, "CloneAtomicPtr": newCloneAtomicPtr,
+		"Persistent": newPersistent, "CloneAtomicPtr": newCloneAtomicPtr,
 	}[name](data)
 }
 
@@ -127,23 +127,6 @@ func newPlainTwice(d *Data) (*Table, error) {
 			return nil
 		},
 		Get: func(key string) int64 { return one[key] },
-	}, nil
-}
-
-// newSyncMap is changed in place, key by key: a reader may see half an update.
-func newSyncMap(d *Data) (*Table, error) {
-	m := new(sync.Map)
-	for i, key := range d.Keys {
-		m.Store(key, d.Values[i])
-	}
-	return &Table{
-		Update: func(from, to int) error {
-			for _, c := range d.Changes[from:to] {
-				m.Store(c.Key, c.Value)
-			}
-			return nil
-		},
-		Get: func(key string) int64 { value, _ := m.Load(key); return value.(int64) },
 	}, nil
 }
 

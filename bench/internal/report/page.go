@@ -22,8 +22,7 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 // section is the part of the page about one suite.
 type section struct {
 	Table
-	Figures     []figure
-	PromiseHead []string
+	Figures []figure
 }
 
 // Page is the name of the report within the output folder.
@@ -52,7 +51,7 @@ func WriteHTML(w io.Writer, suites []runner.Suite, run *runner.Run) error {
 	}{Run: run, Others: Others(run), Ways: rivals.Ways}
 	for i := range suites {
 		s := &suites[i]
-		sec := section{Table: NewTable(s, run), PromiseHead: runner.PromiseHead}
+		sec := section{Table: NewTable(s, run)}
 		if len(sec.Cases) == 0 {
 			continue
 		}

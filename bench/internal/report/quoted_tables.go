@@ -155,22 +155,25 @@ func (t *quoted) byRivals() (table [][]string) {
 	if len(cases) == 0 {
 		return nil
 	}
-	head, line := []string{"", runner.PromiseHead[0]}, []string{"---", "---"}
-	for _, c := range cases {
-		head, line = append(head, strings.ReplaceAll(c.Name, "/", ", ")), append(line, "--:")
-	}
-	table = [][]string{append(head, runner.PromiseHead[1:]...), append(line, slices.Repeat([]string{"---"}, len(runner.PromiseHead)-1)...)}
-	for i := range t.suite.Promises {
-		promise := &t.suite.Promises[i]
-		if t.rivals != nil && !slices.Contains(t.rivals, promise.Rival) {
+	for i, promise := range t.suite.Promises {
+		var cells []string
+		switch {
+		case i > 0 && t.rivals != nil && !slices.Contains(t.rivals, promise[0]):
 			continue
+		case i == 0:
+			promise = append([]string{""}, promise[1:]...)
 		}
-		answers := promise.Cells()
-		row := []string{promise.Rival, answers[0]}
 		for _, c := range cases {
-			row = append(row, t.cell(c, promise.Rival, t.units[0]))
+			if i == 0 {
+				cells = append(cells, strings.ReplaceAll(c.Name, "/", ", "))
+			} else {
+				cells = append(cells, t.cell(c, promise[0], t.units[0]))
+			}
 		}
-		table = append(table, append(row, answers[1:]...))
+		table = append(table, slices.Concat(promise[:2], cells, promise[2:]))
+		if i == 0 {
+			table = append(table, slices.Concat([]string{"---", "---"}, slices.Repeat([]string{"--:"}, len(cases)), slices.Repeat([]string{"---"}, len(promise)-2)))
+		}
 	}
 	return table
 }

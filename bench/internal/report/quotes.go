@@ -16,13 +16,10 @@ type Quotes struct {
 	Runs   map[string]*runner.Run // by the folder that a mark names
 }
 
-// The marks. A block holds a table; a reference holds figures of other sources,
-// which cannot be checked here.
+// A block holds a table between its marks.
 var (
-	block     = regexp.MustCompile(`(?s)(<!-- figures: ([^>]*?) -->)(.*?)(<!-- /figures -->)`)
-	reference = regexp.MustCompile(`(?s)<!-- reference -->.*?<!-- /reference -->`)
-
-	anyMark  = regexp.MustCompile(`<!-- /?(figures?|reference)\b.*?-->`)
+	block    = regexp.MustCompile(`(?s)(<!-- figures: ([^>]*?) -->)(.*?)(<!-- /figures -->)`)
+	anyMark  = regexp.MustCompile(`<!-- /?figures?\b.*?-->`)
 	unmarked = regexp.MustCompile(`\d[\d.,]*(?:\s|&nbsp;|\x{a0})?(?:ns|µs|us|x faster|times faster)\b`)
 )
 
@@ -57,10 +54,7 @@ func (q *Quotes) Check(document string) []error {
 	if len(blocks) == 0 {
 		wrong = append(wrong, fmt.Errorf("no figure is marked; see bench/README.md"))
 	}
-	rest := document
-	for _, mark := range []*regexp.Regexp{block, reference} {
-		rest = mark.ReplaceAllString(rest, "")
-	}
+	rest := block.ReplaceAllString(document, "")
 	for _, broken := range anyMark.FindAllString(rest, -1) {
 		wrong = append(wrong, fmt.Errorf("%s has no other half", broken))
 	}

@@ -18,18 +18,11 @@ type Table struct {
 	Cases []TableCase
 }
 
-// TableCase is the part of a table that compares rivals with each other.
+// TableCase is the part of a table that compares rivals with each other: a head,
+// and a row for each rival, which begins with its name.
 type TableCase struct {
-	Name string
-	Head []string
-	Rows []Row
-}
-
-// Row is one rival.
-type Row struct {
-	Rival string
-	Ours  bool
-	Cells []string // as many as the head has after the rival
+	Name, Ours string
+	Rows       [][]string
 }
 
 // NewTable returns the table of a suite. Cases without a sample are left out,
@@ -37,7 +30,7 @@ type Row struct {
 func NewTable(s *runner.Suite, run *runner.Run) Table {
 	t := Table{Suite: s}
 	for i := range s.Cases {
-		if tc := newTableCase(s, &s.Cases[i], run); len(tc.Rows) > 0 {
+		if tc := newTableCase(s, &s.Cases[i], run); len(tc.Rows) > 1 {
 			t.Cases = append(t.Cases, tc)
 		}
 	}
@@ -45,39 +38,41 @@ func NewTable(s *runner.Suite, run *runner.Run) Table {
 }
 
 func newTableCase(s *runner.Suite, c *runner.Case, run *runner.Run) TableCase {
-	tc := TableCase{Name: c.Name, Head: []string{"rival"}}
-	for i := range c.Rivals {
-		if rival := &c.Rivals[i]; len(run.Find(s.Name, c.Name, rival.Name).Iterations) > 0 {
-			tc.Rows = append(tc.Rows, Row{Rival: rival.Name, Ours: rival.Name == c.Ours})
+	rows := [][]string{{"rival"}}
+	for _, rival := range c.Rivals {
+		if len(run.Find(s.Name, c.Name, rival.Name).Iterations) > 0 {
+			rows = append(rows, []string{rival.Name})
 		}
 	}
 	for _, column := range s.Columns {
 		values := func(rival string) []float64 { return run.Values(s.Name, c.Name, rival, column.Unit) }
-		if !slices.ContainsFunc(tc.Rows, func(r Row) bool { return len(values(r.Rival)) > 0 }) {
+		if !slices.ContainsFunc(rows, func(row []string) bool { return len(values(row[0])) > 0 }) {
 			continue
 		}
-		first := len(tc.Head) == 1
-		tc.Head = append(tc.Head, column.Title)
-		if first {
-			tc.Head = append(tc.Head, "±", "to ours")
-		}
+		first := len(rows[0]) == 1
 		base := slices.IndexFunc(c.Rivals, func(r runner.Rival) bool { return r.Published[column.Unit] > 0 })
-		if base >= 0 {
-			tc.Head = append(tc.Head, "published")
-		}
-		for i := range tc.Rows {
-			row := &tc.Rows[i]
-			summary := runner.Summarize(values(row.Rival))
-			row.Cells = append(row.Cells, Format(summary.Median, column.Unit))
-			if first {
-				row.Cells = append(row.Cells, spread(summary), ratio(values(row.Rival), values(c.Ours)))
+		for i := range rows {
+			add := func(cells ...string) { rows[i] = append(rows[i], cells...) }
+			summary := runner.Summarize(values(rows[i][0]))
+			switch {
+			case i == 0 && first:
+				add(column.Title, "±", "to ours")
+			case i == 0:
+				add(column.Title)
+			case first:
+				add(Format(summary.Median, column.Unit), spread(summary), ratio(values(rows[i][0]), values(c.Ours)))
+			default:
+				add(Format(summary.Median, column.Unit))
 			}
-			if base >= 0 {
-				row.Cells = append(row.Cells, published(c.Find(row.Rival), &c.Rivals[base], column.Unit))
+			switch {
+			case base >= 0 && i == 0:
+				add("published")
+			case base >= 0:
+				add(published(c.Find(rows[i][0]), &c.Rivals[base], column.Unit))
 			}
 		}
 	}
-	return tc
+	return TableCase{c.Name, c.Ours, rows}
 }
 
 func spread(s runner.Summary) string {
@@ -114,17 +109,14 @@ func published(rival, base *runner.Rival, unit string) string {
 func (t Table) WriteText(w io.Writer) error {
 	_, _ = fmt.Fprintf(w, "\n%s: %s\n%s\n", t.Suite.Name, t.Suite.Title, wrap(t.Suite.About))
 	aligned := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, c := range t.Cases {
-		_, _ = fmt.Fprintf(aligned, "\n%s\n", c.Name)
-		_, _ = fmt.Fprintf(aligned, "  %s\n", strings.Join(c.Head, "\t"))
-		for _, row := range c.Rows {
-			_, _ = fmt.Fprintf(aligned, "  %s\t%s\n", row.Rival, strings.Join(row.Cells, "\t"))
-		}
+	cases := t.Cases
+	if t.Suite.Promises != nil && len(cases) > 0 {
+		cases = append(slices.Clone(cases), TableCase{Name: "promises", Rows: t.Suite.Promises})
 	}
-	if promises := t.Suite.Promises; promises != nil && len(t.Cases) > 0 {
-		_, _ = fmt.Fprintf(aligned, "\npromises\n  rival\t%s\n", strings.Join(runner.PromiseHead, "\t"))
-		for i := range promises {
-			_, _ = fmt.Fprintf(aligned, "  %s\t%s\n", promises[i].Rival, strings.Join(promises[i].Cells(), "\t"))
+	for _, c := range cases {
+		_, _ = fmt.Fprintf(aligned, "\n%s\n", c.Name)
+		for _, row := range c.Rows {
+			_, _ = fmt.Fprintf(aligned, "  %s\n", strings.Join(row, "\t"))
 		}
 	}
 	return aligned.Flush()

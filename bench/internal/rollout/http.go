@@ -44,7 +44,7 @@ func HTTP(n, size int, every time.Duration) (sample runner.Sample, err error) {
 	content := randomBytes(size, 0)
 	for _, content := range [][]byte{[]byte("the second"), content} {
 		time.Sleep(settle)
-		before, _ := processorTime(server.command.Process.Pid)
+		before, _ := runner.ProcessorTime(server.command.Process.Pid)
 		begin := time.Now()
 		if revision, err = server.replace(content); err != nil {
 			return sample, err

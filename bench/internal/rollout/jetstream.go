@@ -170,7 +170,7 @@ func JetStream(n, size int, keep bool) (runner.Sample, error) {
 	}
 	defer t.close()
 	time.Sleep(settle)
-	before, _ := processorTime(t.command.Process.Pid)
+	before, _ := runner.ProcessorTime(t.command.Process.Pid)
 	published, last, err := t.publish(content)
 	return t.sample(n, published, last, before), err
 }
@@ -194,14 +194,14 @@ func Idle(n int, window time.Duration) (runner.Sample, error) {
 	pid := t.command.Process.Pid
 	time.Sleep(window / 2)
 	before, bytes, sent := messages(), t.wire.bytes.Load(), time.Now()
-	cpu, _ := processorTime(pid)
+	cpu, _ := runner.ProcessorTime(pid)
 	time.Sleep(window)
 	if err := t.flush(); err != nil {
 		return runner.Sample{}, err
 	}
 	per := float64(n) * time.Since(sent).Minutes()
 	values := map[string]float64{"msgs": (messages() - before) / per, "wire-bytes": float64(t.wire.bytes.Load()-bytes) / per}
-	if now, ok := processorTime(pid); ok {
+	if now, ok := runner.ProcessorTime(pid); ok {
 		values["server-cpu-ns"] = float64(now-cpu) / per
 	}
 	return runner.Sample{Iterations: n, Values: values}, nil

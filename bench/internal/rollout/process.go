@@ -38,7 +38,7 @@ func start(module, folder string, arguments func(dir string) []string) (*process
 		return nil, err
 	}
 	command := exec.Command(program, arguments(dir)...)
-	command.Stderr, command.SysProcAttr = os.Stderr, withParent
+	command.Stderr, command.SysProcAttr = os.Stderr, runner.WithParent
 	stdin, err := command.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -98,10 +98,10 @@ func (p *process) close() {
 func (p *process) sample(n int, published, last, before time.Duration) runner.Sample {
 	values := map[string]float64{"publish-ns": float64(published), "last-ns": float64(last)}
 	pid := p.command.Process.Pid
-	if now, ok := processorTime(pid); ok {
+	if now, ok := runner.ProcessorTime(pid); ok {
 		values["server-cpu-ns"] = float64(now - before)
 	}
-	if peak, ok := peakMemory(pid); ok {
+	if peak, ok := runner.PeakMemory(pid); ok {
 		values["server-rss-bytes"] = peak
 	}
 	return runner.Sample{Iterations: n, Values: values}

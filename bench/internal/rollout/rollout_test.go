@@ -78,7 +78,7 @@ func TestEachReplicaHasThePublishedContent(t *testing.T) {
 	}
 
 	m.close()
-	if _, ok := processorTime(m.command.Process.Pid); ok {
+	if _, ok := runner.ProcessorTime(m.command.Process.Pid); ok {
 		t.Error("the server runs on")
 	}
 	if _, err := os.Stat(m.dir); !os.IsNotExist(err) {

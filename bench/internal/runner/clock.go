@@ -39,14 +39,13 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 	var started atomic.Bool
 	spins := goroutines <= min(runtime.GOMAXPROCS(0), runtime.NumCPU())
 	var cpuStart time.Duration
-	var hasCPU bool
 	for g := range goroutines {
 		ready.Add(1)
 		done.Go(func() {
 			ready.Done()
 			<-gate
 			if int(arrived.Add(1)) == goroutines {
-				cpuStart, hasCPU = cpuTime(false)
+				cpuStart = cpuTime(false)
 				watch.start = time.Now()
 				started.Store(true)
 			}
@@ -64,7 +63,7 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 	runtime.ReadMemStats(&before)
 	close(gate)
 	done.Wait()
-	cpuEnd, _ := cpuTime(false)
+	cpuEnd := cpuTime(false)
 	runtime.ReadMemStats(&after)
 
 	operations, rate := 0, 0.0
@@ -78,7 +77,7 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 		"B/op":      float64(after.TotalAlloc-before.TotalAlloc) / n,
 		"allocs/op": float64(after.Mallocs-before.Mallocs) / n,
 	}}
-	if hasCPU {
+	if cpuStart > 0 {
 		sample.Values["cpu-ns/op"] = float64(cpuEnd-cpuStart) / n
 	}
 	return sample

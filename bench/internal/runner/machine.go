@@ -1,9 +1,7 @@
 package runner
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -44,22 +42,21 @@ func (m *Machine) Slug() string {
 func ThisMachine() Machine {
 	type object struct{ poolswap.Ref }
 	counting := poolswap.NewPool(func() *object { return new(object) }, nil).Stats().Reads.Counting
-	m := Machine{CPU: "unknown " + runtime.GOARCH, Cores: runtime.NumCPU(), OS: runtime.GOOS, Arch: runtime.GOARCH, Go: runtime.Version(), Counting: counting}
+	m := Machine{"unknown " + runtime.GOARCH, "", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version(), counting}
 	if out, err := exec.Command("sysctl", "-n", "machdep.cpu.brand_string").Output(); err == nil && m.OS == "darwin" {
 		m.CPU = strings.TrimSpace(string(out))
 	}
-	if info, err := os.Open("/proc/cpuinfo"); err == nil {
-		defer func() { _ = info.Close() }()
-		m.readCPU(info)
-	}
+	info, _ := os.ReadFile("/proc/cpuinfo")
+	m.readCPU(string(info))
 	return m
 }
 
 // readCPU reads what /proc/cpuinfo says of the first processor.
-func (m *Machine) readCPU(info io.Reader) {
+func (m *Machine) readCPU(info string) {
 	values := make(map[string]string)
-	for lines := bufio.NewScanner(info); lines.Scan() && lines.Text() != ""; {
-		key, value, _ := strings.Cut(lines.Text(), ":")
+	first, _, _ := strings.Cut(info, "\n\n")
+	for line := range strings.Lines(first) {
+		key, value, _ := strings.Cut(line, ":")
 		values[strings.TrimSpace(key)] = strings.TrimSpace(value)
 	}
 	if name := values["model name"]; name != "" {
@@ -74,41 +71,32 @@ func (m *Machine) readCPU(info io.Reader) {
 // this process and its children. The function that it returns returns the share,
 // or -1 where the system does not tell.
 func WatchOthers() (share func() float64) {
-	busyBefore, allBefore, ok := readTicks()
-	ownBefore := ownTime()
+	busyBefore, allBefore := readTicks()
+	ownBefore := cpuTime(true)
 	return func() float64 {
-		busy, all, okNow := readTicks()
-		if !ok || !okNow || all <= allBefore {
+		busy, all := readTicks()
+		if all <= allBefore {
 			return -1
 		}
-		return max(0, float64(busy-busyBefore-(ownTime()-ownBefore))/float64(all-allBefore))
+		return max(0, float64(busy-busyBefore-(cpuTime(true)-ownBefore))/float64(all-allBefore))
 	}
 }
 
-// ownTime is the processor time of this process, and of its children that have
-// ended.
-func ownTime() time.Duration {
-	own, _ := cpuTime(false)
-	children, _ := cpuTime(true)
-	return own + children
-}
-
-// readTicks returns the busy time of the processors, and all of it, where Linux
-// tells them.
-func readTicks() (busy, all time.Duration, ok bool) {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0, 0, false
-	}
+// readTicks returns the busy time of the processors, and all of it, 0 where the
+// system does not tell.
+func readTicks() (busy, all time.Duration) {
+	text, _ := os.ReadFile("/proc/stat")
 	return parseTicks(string(text))
 }
 
 // parseTicks reads the first line of /proc/stat: see proc_stat(5).
-func parseTicks(text string) (busy, all time.Duration, ok bool) {
+func parseTicks(text string) (busy, all time.Duration) {
 	const tick = 10 * time.Millisecond
-	// What guests had, which follows, is in user already.
+	// The time of guests, which follows, is in user already.
 	var user, nice, system, idle, iowait, irq, softirq, steal time.Duration
-	_, err := fmt.Sscanf(text, "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal)
+	if _, err := fmt.Sscanf(text, "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal); err != nil {
+		return 0, 0
+	}
 	busy = tick * (user + nice + system + irq + softirq + steal)
-	return busy, busy + tick*(idle+iowait), err == nil
+	return busy, busy + tick*(idle+iowait)
 }

@@ -23,8 +23,9 @@ type Suite struct {
 	// needs more than this module.
 	OnRequest bool
 
-	// Promises, if not nil, are shown beside the times.
-	Promises []Promise
+	// Promises, if not nil, are shown beside the times: a head, and a row for each
+	// rival, which begins with its name.
+	Promises [][]string
 }
 
 // Column is one figure of each row of a table.
@@ -49,22 +50,6 @@ type Chart struct {
 
 // Point is a place in a chart.
 type Point struct{ Label, Case, Unit string }
-
-// Promise is what a rival promises, beside what it costs.
-type Promise struct {
-	Rival    string
-	Is       string
-	Passes   string // may a reader hand the object to another thread or goroutine?
-	Prompt   string // is an old object given back soon after its last reader?
-	Recycled string // is its memory used for the next object?
-	Waits    string // does a reader ever wait?
-}
-
-// PromiseHead heads what Cells returns.
-var PromiseHead = []string{"what it is", "may pass to another thread", "freed promptly", "recycled", "a reader waits"}
-
-// Cells returns the promise as the cells of a table.
-func (p *Promise) Cells() []string { return []string{p.Is, p.Passes, p.Prompt, p.Recycled, p.Waits} }
 
 // Case is one situation in which rivals are compared, in turns.
 type Case struct {

@@ -12,15 +12,12 @@ import (
 var apart = &syscall.SysProcAttr{Setpgid: true}
 
 // cpuTime returns the processor time that the process has had, garbage
-// collections included, or that its children had that have ended.
-func cpuTime(ofChildren bool) (time.Duration, bool) {
-	who := syscall.RUSAGE_SELF
-	if ofChildren {
-		who = syscall.RUSAGE_CHILDREN
+// collections included, with that of its children that have ended if wanted.
+func cpuTime(children bool) time.Duration {
+	var own, theirs syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &own)
+	if children {
+		_ = syscall.Getrusage(syscall.RUSAGE_CHILDREN, &theirs)
 	}
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(who, &usage); err != nil {
-		return 0, false
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()), true
+	return time.Duration(own.Utime.Nano() + own.Stime.Nano() + theirs.Utime.Nano() + theirs.Stime.Nano())
 }

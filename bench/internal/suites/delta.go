@@ -19,7 +19,7 @@ func delta() runner.Suite {
 			"Keys have 16 bytes: strings, as names and addresses are, cost a hash and a comparison that numbers do not. Updates set keys that exist, each equally often, so that the map keeps its size. " +
 			"Readers see whole versions with these: Oplog is oplog.Map, Refill fills a recycled map from a slice, CloneAtomicPtr is maps.Clone and an atomic.Pointer, " +
 			"Persistent is a hash trie behind an atomic.Pointer, the Map of github.com/benbjohnson/immutable. " +
-			"sync.Map and RWMutexMap change keys in place: readers see half-made updates, or wait. " +
+			"RWMutexMap changes keys in place: readers wait. " +
 			"PlainTwice makes the changes to two plain maps, unshared: the floor of Oplog, which has two maps. " +
 			"With 1M keys the collector starts later than usual, so that Persistent and CloneAtomicPtr pay less for it than in a program.",
 		Time:     20 * time.Millisecond,

@@ -16,32 +16,29 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
-// contender is a rival of the suite: a program of bench/rivals, its name for the
-// way, and the promise of that way.
-type contender struct {
+// contenders are the rivals in the order in which they are shown: a program of
+// bench/rivals, its name for the way, and the promise of that way.
+var contenders = []struct {
 	program, way string
-	runner.Promise
-}
-
-// contenders are the rivals in the order in which they are shown.
-var contenders = []contender{
-	{"go", "PoolSwap", runner.Promise{Rival: "PoolSwap", Is: "this library, Acquire and Release", Passes: "yes", Prompt: "yes", Recycled: "yes", Waits: "no"}},
-	{"go", "WithAcquire", runner.Promise{Rival: "WithAcquire", Is: "the same around a function", Passes: "no", Prompt: "yes", Recycled: "yes", Waits: "no"}},
-	{"go", "Portable", runner.Promise{Rival: "Portable", Is: "PoolSwap without membarrier", Passes: "yes", Prompt: "yes", Recycled: "yes", Waits: "no"}},
-	{"go-purego", "PoolSwap", runner.Promise{Rival: "Purego", Is: "the build with -tags purego", Passes: "yes", Prompt: "yes", Recycled: "yes", Waits: "no"}},
-	{"go", "Reader.Load", runner.Promise{Rival: "Reader.Load", Is: "this library in a loop", Passes: "no", Prompt: "at the next Load", Recycled: "yes", Waits: "no"}},
-	{"go", "atomic.Pointer", runner.Promise{Rival: "atomic.Pointer", Is: "Go, a new object each time", Passes: "yes", Prompt: "by the collector", Recycled: "no", Waits: "no"}},
-	{"go", "RWMutexRef", runner.Promise{Rival: "RWMutexRef", Is: "Go, RWMutex and count", Passes: "yes", Prompt: "yes", Recycled: "until a collection", Waits: "yes"}},
-	{"go", "RBMutex", runner.Promise{Rival: "RBMutex", Is: "Go, xsync v4.5.0", Passes: "yes", Prompt: "in place", Recycled: "in place", Waits: "yes"}},
-	{"rust", "arc-swap", runner.Promise{Rival: "arc-swap", Is: "Rust, arc-swap 1.9.3, load", Passes: "yes", Prompt: "yes", Recycled: "no", Waits: "no"}},
-	{"rust", "arc-swap-cache", runner.Promise{Rival: "arc-swap-cache", Is: "Rust, arc-swap 1.9.3, Cache", Passes: "no", Prompt: "at the next load", Recycled: "no", Waits: "no"}},
-	{"rust", "crossbeam-epoch", runner.Promise{Rival: "crossbeam-epoch", Is: "Rust, crossbeam-epoch 0.9.21, pin", Passes: "no", Prompt: "in batches", Recycled: "no", Waits: "no"}},
-	{"rust", "seize", runner.Promise{Rival: "seize", Is: "Rust, seize 0.5.1, enter", Passes: "no", Prompt: "in batches", Recycled: "no", Waits: "no"}},
-	{"rust", "haphazard", runner.Promise{Rival: "haphazard", Is: "Rust, haphazard 0.1.8, hazard pointer", Passes: "yes", Prompt: "in batches", Recycled: "no", Waits: "no"}},
-	{"rust", "left-right", runner.Promise{Rival: "left-right", Is: "Rust, left-right 0.11.8", Passes: "no", Prompt: "in place", Recycled: "in place", Waits: "no"}},
-	{"rust", "parking-lot", runner.Promise{Rival: "parking-lot", Is: "Rust, parking_lot 0.13.0, RwLock", Passes: "no", Prompt: "in place", Recycled: "in place", Waits: "yes"}},
-	{"c", "urcu-memb", runner.Promise{Rival: "urcu-memb", Is: "C, liburcu, memb", Passes: "no", Prompt: "yes", Recycled: "by hand", Waits: "no"}},
-	{"c", "urcu-qsbr", runner.Promise{Rival: "urcu-qsbr", Is: "C, liburcu, qsbr", Passes: "no", Prompt: "yes", Recycled: "by hand", Waits: "no"}},
+	promise      []string
+}{
+	{"go", "PoolSwap", []string{"PoolSwap", "this library, Acquire and Release", "yes", "yes", "yes", "no"}},
+	{"go", "WithAcquire", []string{"WithAcquire", "the same around a function", "no", "yes", "yes", "no"}},
+	{"go", "Portable", []string{"Portable", "PoolSwap without membarrier", "yes", "yes", "yes", "no"}},
+	{"go-purego", "PoolSwap", []string{"Purego", "the build with -tags purego", "yes", "yes", "yes", "no"}},
+	{"go", "Reader.Load", []string{"Reader.Load", "this library in a loop", "no", "at the next Load", "yes", "no"}},
+	{"go", "atomic.Pointer", []string{"atomic.Pointer", "Go, a new object each time", "yes", "by the collector", "no", "no"}},
+	{"go", "RWMutexRef", []string{"RWMutexRef", "Go, RWMutex and count", "yes", "yes", "until a collection", "yes"}},
+	{"go", "RBMutex", []string{"RBMutex", "Go, xsync v4.5.0", "yes", "in place", "in place", "yes"}},
+	{"rust", "arc-swap", []string{"arc-swap", "Rust, arc-swap 1.9.3, load", "yes", "yes", "no", "no"}},
+	{"rust", "arc-swap-cache", []string{"arc-swap-cache", "Rust, arc-swap 1.9.3, Cache", "no", "at the next load", "no", "no"}},
+	{"rust", "crossbeam-epoch", []string{"crossbeam-epoch", "Rust, crossbeam-epoch 0.9.21, pin", "no", "in batches", "no", "no"}},
+	{"rust", "seize", []string{"seize", "Rust, seize 0.5.1, enter", "no", "in batches", "no", "no"}},
+	{"rust", "haphazard", []string{"haphazard", "Rust, haphazard 0.1.8, hazard pointer", "yes", "in batches", "no", "no"}},
+	{"rust", "left-right", []string{"left-right", "Rust, left-right 0.11.8", "no", "in place", "in place", "no"}},
+	{"rust", "parking-lot", []string{"parking-lot", "Rust, parking_lot 0.13.0, RwLock", "no", "in place", "in place", "yes"}},
+	{"c", "urcu-memb", []string{"urcu-memb", "C, liburcu, memb", "no", "yes", "by hand", "no"}},
+	{"c", "urcu-qsbr", []string{"urcu-qsbr", "C, liburcu, qsbr", "no", "yes", "by hand", "no"}},
 }
 
 // programs compares a read with those of libraries in other languages.
@@ -58,14 +55,15 @@ func programs() runner.Suite {
 		Columns:   runner.Columns("ns/op", "time/op", "core-ns/op", "per core", "cpu-ns/op", "CPU time/op", "swaps/s", "swaps/s", "objects", "objects"),
 		OnRequest: true,
 	}
+	s.Promises = [][]string{{"rival", "what it is", "may pass to another thread", "freed promptly", "recycled", "a reader waits"}}
 	for _, c := range contenders {
-		s.Promises = append(s.Promises, c.Promise)
+		s.Promises = append(s.Promises, c.promise)
 	}
 	for _, writer := range writers {
 		for _, threads := range slices.Compact([]int{1, 2, max(2, runtime.NumCPU())}) {
 			c := runner.Case{Name: fmt.Sprintf("threads=%d/writer=%s", threads, writer.name), Ours: "PoolSwap", Setup: 30 * time.Millisecond}
 			for _, of := range contenders {
-				c.Rivals = append(c.Rivals, runner.Rival{Name: of.Rival, Sample: func(config runner.Config) (runner.Sample, error) {
+				c.Rivals = append(c.Rivals, runner.Rival{Name: of.promise[0], Sample: func(config runner.Config) (runner.Sample, error) {
 					sample, err := sampleProgram(of.program, of.way, threads, writer.swaps, config)
 					if err != nil {
 						return sample, err

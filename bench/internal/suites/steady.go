@@ -2,8 +2,8 @@ package suites
 
 import (
 	"errors"
-	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -30,7 +30,7 @@ func steady() runner.Suite {
 		About: "Each rival serves for a minute in a process of its own, with GOGC=100 and no memory limit. The object holds 380,000 records of 512 bytes in one slice, and a " +
 			"map from keys to records; a read looks up a key and reads its record, an update fills an object anew. Each read has a time at which it is due, and its " +
 			"latency counts from then, as does the update's: a wait for a processor or for a lock counts as slow. Half of the latencies are above p50, which is mostly " +
-			"the time to wake a goroutine. RSS is the memory of the process, read ten times a second. The collector's CPU time is the runtime's count.",
+			"the time to wake a goroutine. RSS is the memory of the process at its most. The collector's CPU time is the runtime's count.",
 		Time:     time.Minute,
 		FullTime: time.Minute,
 		Columns: runner.Columns("p99.9-ns", "p99.9", "p50-ns", "p50", "p99-ns", "p99", "p99.99-ns", "p99.99", "max-ns", "max", "late-reads", "reads later than 1 ms",
@@ -43,16 +43,12 @@ func steady() runner.Suite {
 		}},
 	}
 	name := s.Cases[0].Name
-	memory := runner.Chart{Title: "Memory of the process (RSS) over time", Axis: "seconds"}
-	for second := range 61 {
-		memory.Points = append(memory.Points, runner.Point{Label: fmt.Sprint(second), Case: name, Unit: residentUnit(second)})
-	}
 	curve := runner.Chart{Title: "Latency of a read from when it was due, by percentile", Axis: "per cent of reads at most as slow", Log: true}
 	for _, q := range quantiles {
 		label := strings.TrimPrefix(strings.TrimSuffix(q.unit, "-ns"), "p")
 		curve.Points = append(curve.Points, runner.Point{Label: label, Case: name, Unit: q.unit})
 	}
-	s.Charts = []runner.Chart{memory, curve}
+	s.Charts = []runner.Chart{curve, bars(&s, "Peak memory of the process (RSS)", "rss-peak-bytes", "object", "")}
 	return s
 }
 
@@ -69,7 +65,6 @@ func sampleSteady(config runner.Config, rival string) (runner.Sample, error) {
 	for g := range readers {
 		readers[g] = steadyReader{shared: s, keys: newEntries(config.Size(catalogueRecords)).keys, histogram: newHistogram()}
 	}
-	memory := watchResident(config.Time)
 	collector, collections, bytes := spent()
 	updates := startUpdates(s, f, time.Second/time.Duration(max(1, config.Shrink)), config.Time)
 	started := time.Now()
@@ -78,7 +73,6 @@ func sampleSteady(config runner.Config, rival string) (runner.Sample, error) {
 	})
 	served := time.Since(started).Seconds()
 	took := <-updates
-	memory.end()
 
 	var late int64
 	var failed error
@@ -101,9 +95,8 @@ func sampleSteady(config runner.Config, rival string) (runner.Sample, error) {
 	if each, ok := paced.Values["cpu-ns/op"]; ok {
 		sample.Values["cpu-ns"] = each * float64(paced.Iterations) / served
 	}
-	for second, bytes := range memory.seconds {
-		sample.Values[residentUnit(second)] = bytes
-		sample.Values["rss-peak-bytes"] = slices.Max(memory.seconds)
+	if peak, ok := runner.PeakMemory(os.Getpid()); ok {
+		sample.Values["rss-peak-bytes"] = peak
 	}
 	return sample, failed
 }

@@ -1,8 +1,8 @@
+//go:build linux
+
 package suites
 
 import (
-	"fmt"
-	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -37,15 +37,7 @@ func TestSteadyServiceIsMeasuredWhole(t *testing.T) {
 		if late > float64(got.Iterations) || late > 0 && longest < 0.99e6 || late == 0 && longest > 1.01e6 {
 			t.Errorf("%s: %v of %d reads were late, and the latest took %v ns", rival, late, got.Iterations, longest)
 		}
-		if runtime.GOOS == "linux" {
-			largest := 0.0
-			for second := range 60 {
-				largest = max(largest, got.Values[fmt.Sprintf("rss-%02ds-bytes", second)])
-			}
-			if largest != got.Values["rss-peak-bytes"] {
-				t.Errorf("%s: at most %v bytes in a second, and a peak of %v", rival, largest, got.Values["rss-peak-bytes"])
-			}
-		}
+		ordered("rss-peak-bytes")
 		allocated[rival] = got.Values["B/update"]
 	}
 	for _, rival := range []string{"AtomicPtr", "MutexAlloc"} {
@@ -83,19 +75,6 @@ func TestAReaderSeesAWriterInItsObject(t *testing.T) {
 	f.Reset(&c)
 	if err := c.look("key-41", 41); err == nil {
 		t.Error("an object that is empty passes")
-	}
-}
-
-func TestParseStatm(t *testing.T) {
-	for line, want := range map[string]int{"61 52 3 4 0 6 0\n": 52, "1234567 890123 1 1 1 1 1\n": 890123} {
-		if bytes, ok := parseStatm(line); !ok || bytes != float64(want*os.Getpagesize()) {
-			t.Errorf("%q: %v %v, want %v pages", line, bytes, ok, want)
-		}
-	}
-	for _, line := range []string{"", "12", "12 ", "a b c", "12 x 3"} {
-		if bytes, ok := parseStatm(line); ok {
-			t.Errorf("%q is taken for %v bytes", line, bytes)
-		}
 	}
 }
 

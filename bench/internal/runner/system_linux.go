@@ -1,4 +1,4 @@
-package rollout
+package runner
 
 import (
 	"bytes"
@@ -10,11 +10,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// withParent ends a process when the one that started it ends.
-var withParent = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+// WithParent ends a process when the one that started it ends.
+var WithParent = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 
-// processorTime returns the processor time that a process has had.
-func processorTime(pid int) (time.Duration, bool) {
+// ProcessorTime returns the processor time that a process has had.
+func ProcessorTime(pid int) (time.Duration, bool) {
 	var t unix.Timespec
 	// The clock of a process: see clock_getcpuclockid(3).
 	if err := unix.ClockGettime(int32(^pid)<<3|2, &t); err != nil { //nolint:gosec // no pid has more than 22 bits
@@ -23,8 +23,8 @@ func processorTime(pid int) (time.Duration, bool) {
 	return time.Duration(t.Nano()), true
 }
 
-// peakMemory returns the most memory that a process has had since its start.
-func peakMemory(pid int) (peak float64, ok bool) {
+// PeakMemory returns the most memory that a process has had since its start.
+func PeakMemory(pid int) (peak float64, ok bool) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, false
