@@ -5,9 +5,12 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/refcount"
 	"github.com/poolswap/poolswap/internal/seam"
+	"github.com/poolswap/poolswap/internal/test/buildflag"
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
@@ -215,4 +218,103 @@ func TestASingleProcessorCountsOnStripeZero(t *testing.T) {
 			t.Errorf("stripe 0 counted %d and %d, want 5 and 3", acquired, released)
 		}
 	})
+}
+
+// TestCountersMayWrapAround starts with counters that are about to exceed 64
+// bits. Their sums are modular and must still identify the last reader.
+func TestCountersMayWrapAround(t *testing.T) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
+		for before := range uint64(4) { // increments until the wrap
+			if _, panicked := pooltest.OnAnother(func() { wrapAround(t, options, before) }); panicked != nil {
+				t.Errorf("%d before the wrap: panic %v", before, panicked)
+			}
+		}
+	})
+}
+
+func wrapAround(t *testing.T, options poolswap.Options[table], before uint64) {
+	pool := newTablePool(options)
+	old := &table{value: 1}
+	c := poolswap.NewContainer(pool, old)
+	objectOf(old).PresetCounts(-before)
+	for range 3 {
+		c.Acquire()
+	}
+	c.Release(old)
+	if refs := pool.Refs(old); refs != 2 {
+		t.Errorf("%d before the wrap: %d references, want 2", before, refs)
+	}
+	c.Update(&table{value: 2})
+	c.Release(old)
+	if s := pool.Stats(); s.Retired != 1 || s.Lost != 0 {
+		t.Errorf("%d before the wrap: with one reader left: %+v", before, s)
+	}
+	c.Release(old)
+	if s := pool.Stats(); s.Retired != 0 || s.Lost != 0 {
+		t.Errorf("%d before the wrap: after the last release: %+v", before, s)
+	}
+}
+
+type behindItsFields struct {
+	value int
+	poolswap.Ref
+}
+
+// TestAReaderCountsAgainOnlyAfterAnUpdate: a Reader that never recognized what it
+// holds would return the right objects, slowly.
+func TestAReaderCountsAgainOnlyAfterAnUpdate(t *testing.T) {
+	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[behindItsFields]) {
+		pool := poolswap.NewPoolWithOptions(func() *behindItsFields { return new(behindItsFields) }, nil, options)
+		first, second := &behindItsFields{value: 1}, &behindItsFields{value: 2}
+		c := poolswap.NewEmptyContainer(pool)
+		r := c.NewReader()
+		defer r.Close()
+		for _, current := range []*behindItsFields{first, second} {
+			c.Update(current)
+			for range 3 {
+				if got := r.Load(); got != current {
+					t.Fatalf("Load returned %p, want %p", got, current)
+				}
+			}
+			var acquired uint64
+			for k := range seam.Stripes() + 1 {
+				counted, _ := (*refcount.Object)(unsafe.Pointer(&current.Ref)).CountsOf(k)
+				acquired += counted
+			}
+			if acquired != 1 {
+				t.Errorf("three Loads of object %d acquired it %d times, want once", current.value, acquired)
+			}
+		}
+	})
+}
+
+func TestStatsTellWhichReadPathRunsAndWhy(t *testing.T) {
+	const unknown = "methods (the assembly does not know this build of the Go runtime)"
+	want := "assembly"
+	switch {
+	case buildflag.Tag("purego"):
+		want = "methods (build tag purego)"
+	case buildflag.Tag("poolswapsched"):
+		want = "methods (build tag poolswapsched)"
+	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64":
+		want = "methods (no assembly for " + runtime.GOOS + "/" + runtime.GOARCH + ")"
+	case buildflag.Race():
+		want = "methods (race detector)"
+	case !buildflag.Optimized():
+		want = unknown
+	}
+	path := func() string { return newTablePool(poolswap.Options[table]{}).Stats().Reads.Path }
+	if got := path(); got != want {
+		t.Errorf("ReadPath is %q, want %q", got, want)
+	}
+	if want == "assembly" {
+		restore := refcount.DisableAsm()
+		if got := path(); got != unknown {
+			t.Errorf("without the assembly ReadPath is %q, want %q", got, unknown)
+		}
+		restore()
+		if got := path(); got != want {
+			t.Errorf("with the assembly again ReadPath is %q, want %q", got, want)
+		}
+	}
 }
