@@ -51,8 +51,8 @@ func TestDrainWaitsForReplacedObjects(t *testing.T) {
 	})
 }
 
-// TestUpdatesDoNotStarveDrain: each object is held until after the next is
-// published, so at no moment nothing is held.
+// TestUpdatesDoNotStarveDrain holds each object until after the next publication, so
+// at any moment one is held.
 func TestUpdatesDoNotStarveDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{})
@@ -135,8 +135,8 @@ func TestDrainEndsWithLostObjects(t *testing.T) {
 	})
 }
 
-// TestHeldErrorOfSeveralObjects: Longest is that of the first replaced, whatever
-// the order in which the objects came into being, and Versions ascend.
+// TestHeldErrorOfSeveralObjects: Longest is the age of the object that was replaced
+// first, in any order of their creation, and Versions ascend.
 func TestHeldErrorOfSeveralObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{})
@@ -166,7 +166,7 @@ func TestHeldErrorOfSeveralObjects(t *testing.T) {
 	})
 }
 
-// TestHeldErrorCountsPendingResets, in the hook and before it.
+// TestHeldErrorCountsPendingResets counts them in the hook and before it.
 func TestHeldErrorCountsPendingResets(t *testing.T) {
 	for _, inDiscard := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -205,7 +205,7 @@ func TestHeldErrorCountsPendingResets(t *testing.T) {
 	}
 }
 
-// TestWaitsWithEndedContext: it fails although there is a version to return.
+// TestWaitsWithEndedContext: a wait fails although there is a version to return.
 func TestWaitsWithEndedContext(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	ended, cancel := context.WithCancel(t.Context())

@@ -157,7 +157,7 @@ func TestBadHookOnWriter(t *testing.T) {
 	})
 }
 
-// TestResetPanicLosesObject: it is in no list, and Update refuses it.
+// TestResetPanicLosesObject: the object is in no list, and Update refuses it.
 func TestResetPanicLosesObject(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
@@ -275,8 +275,8 @@ func TestFactoryPanic(t *testing.T) {
 	})
 }
 
-// TestSweeperPanicEndsProcess lets reset and discard
-// panic on the sweeper, which no caller can recover.
+// TestSweeperPanicEndsProcess lets reset and Discard panic on the sweeper without a
+// Report; no caller can recover it.
 func TestSweeperPanicEndsProcess(t *testing.T) {
 	if task := pooltest.InChild(); task != "" {
 		panicOnTheSweeper(t, task)

@@ -139,8 +139,8 @@ func TestHooksRunWithNoLockHeld(t *testing.T) {
 	}
 }
 
-// TestSweeperOutlivesReport: whatever Report does with the panic of a hook,
-// the objects that await their reset are reset.
+// TestSweeperOutlivesReport: a Report that panics or ends its goroutine does not stop
+// the resets of other objects.
 func TestSweeperOutlivesReport(t *testing.T) {
 	for _, report := range []struct {
 		name string
@@ -182,8 +182,8 @@ func TestSweeperOutlivesReport(t *testing.T) {
 	}
 }
 
-// TestObjectIsFreeDuringReset gives an object back from inside its own
-// reset, which must be refused as of an object in the pool.
+// TestObjectIsFreeDuringReset gives an object back from inside its own reset. Release
+// must refuse it like any object in the pool.
 func TestObjectIsFreeDuringReset(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)
@@ -222,8 +222,8 @@ func TestObjectIsFreeDuringReset(t *testing.T) {
 	})
 }
 
-// TestDiscardRunsOncePerObject makes objects leave in every
-// way there is and counts the calls by object.
+// TestDiscardRunsOncePerObject makes objects leave in every way and counts the calls
+// by object.
 func TestDiscardRunsOncePerObject(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		h := newHooked(options)

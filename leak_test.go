@@ -71,8 +71,8 @@ func TestLeakIsReported(t *testing.T) {
 	})
 }
 
-// TestLeakReportEndsItsGoroutine, as t.Fatal does, or block: the runtime runs
-// the cleanups that follow all the same.
+// TestLeakReportEndsItsGoroutine, as t.Fatal does, or blocks it: the runtime runs the
+// next cleanups all the same.
 func TestLeakReportEndsItsGoroutine(t *testing.T) {
 	blocked := make(chan struct{})
 	defer close(blocked)
@@ -214,9 +214,8 @@ func abandon(t *testing.T, options poolswap.Options[table], resume <-chan struct
 	return a
 }
 
-// TestDroppedPoolIsCollected fails if the runtime can reach
-// the pool from the cleanup of an object: then the pool would keep its spares,
-// and their cleanups the pool.
+// TestDroppedPoolIsCollected fails if the runtime can reach the pool from the cleanup
+// of an object: then the pool would keep its spares, and their cleanups the pool.
 func TestDroppedPoolIsCollected(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		resume := make(chan struct{})
@@ -233,8 +232,8 @@ func TestDroppedPoolIsCollected(t *testing.T) {
 	})
 }
 
-// TestObjectDoesNotKeepContainerAlive: an object may keep its pool alive,
-// but not the container that published it.
+// TestObjectDoesNotKeepContainerAlive: an object may keep its pool alive, but not the
+// container that published it.
 func TestObjectDoesNotKeepContainerAlive(t *testing.T) {
 	var kept *table
 	dropButKeep := func() weak.Pointer[poolswap.Container[table, *table]] {

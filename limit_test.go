@@ -179,8 +179,8 @@ func TestPublishWaitsAtLimit(t *testing.T) {
 	})
 }
 
-// TestLostObjectWakesPublishAtLimit: an object that is lost to an
-// over-release makes room for another.
+// TestLostObjectWakesPublishAtLimit: an object that is lost to an over-release makes
+// room for another.
 func TestLostObjectWakesPublishAtLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports pooltest.Reports
@@ -202,8 +202,8 @@ func TestLostObjectWakesPublishAtLimit(t *testing.T) {
 	})
 }
 
-// TestLiveObjectsAtAnyGOMAXPROCS runs one writer and four readers that
-// release promptly, for 3,000 updates.
+// TestLiveObjectsAtAnyGOMAXPROCS runs one writer and four readers that release
+// promptly, for 3,000 updates.
 //
 // Readers in step release before the next update. Then the factory makes at
 // most 3 objects. Every step waits for the previous one, so a suspended thread

@@ -233,8 +233,8 @@ func TestWriterOverwritesRef(t *testing.T) {
 	})
 }
 
-// TestOverwrittenCurrentObjectIsGivenUp publishes first and fills then,
-// by assigning to the whole object.
+// TestOverwrittenCurrentObjectIsGivenUp publishes an object, and then assigns to the
+// whole of it.
 func TestOverwrittenCurrentObjectIsGivenUp(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		options.MaxLive = 3
@@ -304,8 +304,8 @@ func TestRefsOfLiteralDuringUpdate(t *testing.T) {
 	}
 }
 
-// TestPublishGivesUpOverwrittenCurrent, as Update does: the object is
-// lost, and readers that hold it can release it.
+// TestPublishGivesUpOverwrittenCurrent: the object is lost, as after Update, and
+// readers that hold it can release it.
 func TestPublishGivesUpOverwrittenCurrent(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewContainer(pool, &table{value: 1})

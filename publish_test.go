@@ -68,8 +68,8 @@ func TestPublishBuildsOnCurrent(t *testing.T) {
 	})
 }
 
-// TestFailedFillChangesNothing: the object is back, the turn has passed on,
-// and the container is as it was.
+// TestFailedFillChangesNothing: the object is back, the turn has passed on, and the
+// container is unchanged.
 func TestFailedFillChangesNothing(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		for _, failure := range []struct {
@@ -137,8 +137,8 @@ func TestPublishContext(t *testing.T) {
 	}
 }
 
-// TestPublishConflict: by any publication in between, even if the current object has
-// its old address.
+// TestPublishConflict: any publication in between is a conflict, even if the current
+// object has its old address.
 func TestPublishConflict(t *testing.T) {
 	for _, between := range []struct {
 		name  string

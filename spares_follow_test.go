@@ -37,8 +37,8 @@ func followsTogether(c *poolswap.Container[table, *table], n int) {
 	writers.Wait()
 }
 
-// TestWarmWritersCallNoFactory empties the sync.Pool behind the spares
-// after each round.
+// TestWarmWritersCallNoFactory empties the sync.Pool behind the spares after each
+// round.
 func TestWarmWritersCallNoFactory(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		const writers = 10
@@ -124,8 +124,8 @@ func TestDefaultSparesFallAfterWriters(t *testing.T) {
 	}
 }
 
-// TestDefaultSparesFallAfterRound: a peak at the last Get of a round is
-// remembered for the next round, one at the first Get for two rounds.
+// TestDefaultSparesFallAfterRound: a peak at the last Get of a round counts for the
+// next round, one at the first Get for two rounds.
 func TestDefaultSparesFallAfterRound(t *testing.T) {
 	const round, together = 128, poolswap.DefaultSpares + 1
 	for _, peak := range []struct{ at, remembered int }{{round, round}, {round + 1, 2*round - 1}} {
@@ -151,8 +151,7 @@ func TestDefaultSparesFallAfterRound(t *testing.T) {
 	}
 }
 
-// TestDefaultSparesStayUnderWork: rounds of Gets end, and the limit does
-// not fall in between.
+// TestDefaultSparesStayUnderWork: the limit does not fall between rounds of Gets.
 func TestDefaultSparesStayUnderWork(t *testing.T) {
 	const writers = 5
 	pool := newCounting(poolswap.Options[table]{})
@@ -188,8 +187,8 @@ func TestExplicitSparesStay(t *testing.T) {
 	}
 }
 
-// TestDefaultSparesForgetLostObjects: their owner forgot them, and the
-// collector took them.
+// TestDefaultSparesForgetLostObjects: the owner forgot them, and the collector took
+// them.
 func TestDefaultSparesForgetLostObjects(t *testing.T) {
 	const lost = 10
 	pool := newCounting(poolswap.Options[table]{})
@@ -207,7 +206,8 @@ func TestDefaultSparesForgetLostObjects(t *testing.T) {
 	}
 }
 
-// TestEachWayOutEndsFill counts the fills after objects went each way many times: a count that drifts would show.
+// TestEachWayOutEndsFill counts the fills after objects went each way many times: a
+// count that drifts would show.
 func TestEachWayOutEndsFill(t *testing.T) {
 	pool := newCounting(poolswap.Options[table]{})
 	c := poolswap.NewEmptyContainer(pool.Pool)
@@ -279,8 +279,7 @@ func TestDefaultSparesCountAllContainers(t *testing.T) {
 	}
 }
 
-// TestPeakIsTrimmedAndClosed: the limit that the peak raised keeps
-// nothing from Trim and Close.
+// TestPeakIsTrimmedAndClosed: the raised limit keeps nothing from Trim and Close.
 func TestPeakIsTrimmedAndClosed(t *testing.T) {
 	discarded := 0
 	pool := newCounting(poolswap.Options[table]{MaxLive: 10, Discard: func(*table) { discarded++ }})

@@ -182,8 +182,8 @@ func (w *randomWork) publish(t *testing.T, c *poolswap.Container[table, *table],
 	})
 }
 
-// TestDefaultSparesFollowRandomWork: whatever goroutines do to objects, and however
-// it fails, in the end none is being filled.
+// TestDefaultSparesFollowRandomWork: after random work with failures no object counts
+// as being filled.
 func TestDefaultSparesFollowRandomWork(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[table]) {
 		const goroutines, each = 6, 500

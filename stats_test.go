@@ -108,8 +108,8 @@ func TestStatsAreNamedInJSON(t *testing.T) {
 	}
 }
 
-// TestOldestRetired: it is 0 unless a replaced object is held,
-// and it grows while the same one is.
+// TestOldestRetired: the figure is 0 unless a replaced object is held, and grows while
+// the same one is.
 func TestOldestRetired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pool := newTablePool(poolswap.Options[table]{})
@@ -140,7 +140,7 @@ func TestOldestRetired(t *testing.T) {
 	})
 }
 
-// TestStatsVersions: none was superseded before the call.
+// TestStatsVersions: no version was superseded before the call.
 func TestStatsVersions(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	c := poolswap.NewContainer(pool, &table{})
@@ -190,7 +190,7 @@ func TestStatsAreNeverNegative(t *testing.T) {
 	})
 }
 
-// TestStatsListVersionsInOrder, and not in that of the containers.
+// TestStatsListVersionsInOrder: versions ascend, in any order of the containers.
 func TestStatsListVersionsInOrder(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{})
 	first, second := poolswap.NewContainer(pool, &table{value: 1}), poolswap.NewContainer(pool, &table{value: 2})

@@ -46,7 +46,7 @@ func TestVersions(t *testing.T) {
 	})
 }
 
-// TestVersionOf: of one that is held, and of one that the caller owns.
+// TestVersionOf of an object that is held, and of one that the caller owns.
 func TestVersionOf(t *testing.T) {
 	pool := newTablePool(poolswap.Options[table]{Spares: 1})
 	c := poolswap.NewContainer(pool, &table{})
@@ -214,7 +214,7 @@ func TestChangedAndWait(t *testing.T) {
 	})
 }
 
-// TestVersionsLoop: however it ends, nothing is held afterwards.
+// TestVersionsLoop: after each end of the loop nothing is held.
 func TestVersionsLoop(t *testing.T) {
 	for _, end := range []struct {
 		name string
@@ -334,8 +334,8 @@ func TestVersionsLoopWithSlowBody(t *testing.T) {
 	}
 }
 
-// TestVersionsLoopYieldsOnce, also one that is published between
-// its Wait and its Acquire.
+// TestVersionsLoopYieldsOnce: also a version that is published between the Wait and
+// the Acquire of the loop.
 func TestVersionsLoopYieldsOnce(t *testing.T) {
 	c := newTableContainer(poolswap.Options[table]{})
 	defer keepUpdating(c)()
@@ -372,8 +372,8 @@ func keepUpdating(c *poolswap.Container[table, *table]) (stop func()) {
 	}
 }
 
-// TestVersionOfReturnedObject: it was discarded, so its content is not that of its
-// version.
+// TestVersionOfReturnedObject: the object was discarded, so its content may not be
+// that of its version.
 func TestVersionOfReturnedObject(t *testing.T) {
 	only := new(table)
 	pool := poolswap.NewPoolWithOptions(func() *table { return only }, nil, poolswap.Options[table]{Spares: poolswap.NoSpares})

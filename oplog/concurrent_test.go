@@ -250,8 +250,8 @@ func (c *crew) compare() {
 	}
 }
 
-// TestReadersSeePublishedContent: two publishers and two readers at a
-// time, against the oracle that the order of the versions gives.
+// TestReadersSeePublishedContent runs two publishers and two readers at a time, and
+// compares the content with the oracle, replayed in the order of the versions.
 func TestReadersSeePublishedContent(t *testing.T) {
 	keeps, limits := []int{1, 8, 64, 1 << 16}, []int{0, 3}
 	want := scaled(200_000) / (len(keeps) * len(limits))

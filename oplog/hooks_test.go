@@ -8,8 +8,8 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// TestHookPanicAfterPublicationRestartsLog: Publish had no time
-// to return the version, but it published, and nothing is applied twice.
+// TestHookPanicAfterPublicationRestartsLog: Publish did not return the version, but
+// published it, and nothing is applied twice.
 func TestHookPanicAfterPublicationRestartsLog(t *testing.T) {
 	failing := false
 	fail := func() {
@@ -72,7 +72,7 @@ func TestHookPanicAfterPublicationRestartsLog(t *testing.T) {
 	}
 }
 
-// TestOverReleaseWithVersion, and the log goes on.
+// TestOverReleaseWithVersion: Publish returns both, and the log goes on.
 func TestOverReleaseWithVersion(t *testing.T) {
 	log := newLog(t)
 	publish(t, log, set(1, 1))

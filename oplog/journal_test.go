@@ -70,8 +70,8 @@ func checkJournal(t *testing.T, j *journal[int], want *slowJournal, newest uint6
 	checkQueue(t, &j.ops, all)
 }
 
-// TestJournalAgreesWithSlowJournal, in random operations as Log makes them: it gets
-// publications, and starts anew now and then.
+// TestJournalAgreesWithSlowJournal takes random operations as Log makes them:
+// publications, and a restart now and then.
 func TestJournalAgreesWithSlowJournal(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 2))

@@ -220,7 +220,8 @@ func TestMapPoolOptions(t *testing.T) {
 	}
 }
 
-// TestMapCopiesBeyondItsSize: more changes than keys, and not few.
+// TestMapCopiesBeyondItsSize: a View that missed more changes than there are keys, and
+// not few, is copied.
 func TestMapCopiesBeyondItsSize(t *testing.T) {
 	for _, c := range []struct{ keys, missed, copies int }{{1, 64, 0}, {1, 65, 1}, {100, 100, 0}, {100, 101, 1}} {
 		m := newMap(t, oplog.MapOptions[int, int]{})

@@ -23,8 +23,7 @@ func checkQueue(t *testing.T, q *queue[int], want []int) {
 	}
 }
 
-// TestQueueAgreesWithSlice compares random operations with those
-// on a slice.
+// TestQueueAgreesWithSlice compares random operations with those on a slice.
 func TestQueueAgreesWithSlice(t *testing.T) {
 	for seed := range uint64(50) {
 		random := rand.New(rand.NewPCG(seed, 1))

@@ -138,7 +138,7 @@ func TestVerifyFindsBadReset(t *testing.T) {
 	}
 }
 
-// TestVerifyReturnsErrors, and gives back all that it took.
+// TestVerifyReturnsErrors of Apply and Copy, and gives back all objects.
 func TestVerifyReturnsErrors(t *testing.T) {
 	for name, want := range map[string]string{
 		"Apply": "oplog: operation 0 of 1 that a recycled object had missed failed, though it was published before (is Apply deterministic?): bad",
@@ -251,8 +251,7 @@ func TestVerifyKeepsMaxLive(t *testing.T) {
 	}
 }
 
-// TestVerifyBesidePublishers, of which some publish past the log, and
-// of readers.
+// TestVerifyBesidePublishers, some of them past the log, and beside readers.
 func TestVerifyBesidePublishers(t *testing.T) {
 	log := newLog(t, keep(4))
 	var wg sync.WaitGroup

@@ -155,8 +155,7 @@ func TestBrokenFile(t *testing.T) {
 	}
 }
 
-// TestOpenedFileIsMapped although its name stands for another one when
-// load begins.
+// TestOpenedFileIsMapped: not the file that has its name when load begins.
 func TestOpenedFileIsMapped(t *testing.T) {
 	path := tempDB(t, generation(1))
 	content, err := reload.File(path).Fetch(t.Context(), "")
@@ -174,8 +173,8 @@ func TestOpenedFileIsMapped(t *testing.T) {
 	}
 }
 
-// TestMappingsAreClosedOnce replaces the database many
-// times under readers of each kind.
+// TestMappingsAreClosedOnce replaces the database many times under readers of each
+// kind.
 func TestMappingsAreClosedOnce(t *testing.T) {
 	synctest.Test(t, replaceOften) // whose clock is behind the files: no load waits for a file to rest
 }
@@ -273,7 +272,7 @@ func mapped(t *testing.T, path string) int {
 	return bytes.Count(maps, []byte(path))
 }
 
-// TestRealDatabase is run with a database that the environment names.
+// TestRealDatabase runs with the database that the environment names.
 func TestRealDatabase(t *testing.T) {
 	path := os.Getenv("POOLSWAP_MMDB")
 	if path == "" {

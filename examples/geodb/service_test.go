@@ -100,8 +100,8 @@ func TestServiceSeesNewFile(t *testing.T) {
 	}
 }
 
-// TestStatusBeforeFirstDatabase and lookups are not, until it is
-// loaded.
+// TestStatusBeforeFirstDatabase: the status is served before the first database is
+// loaded, lookups are not.
 func TestStatusBeforeFirstDatabase(t *testing.T) {
 	path := tempDB(t, nil)
 	r := run(t, newService(path, poll))

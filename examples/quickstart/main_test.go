@@ -17,8 +17,7 @@ func Example() {
 	// <nil> 0
 }
 
-// TestQuickStart compares the quick start with the source, and the
-// comments that show the output of a line with the output above.
+// TestQuickStart compares the quick start with the source, and the comments that show the output of a line with the output above.
 func TestQuickStart(t *testing.T) {
 	program, readme, test := read(t, "main.go"), read(t, "../../README.md"), read(t, "main_test.go")
 	if !strings.Contains(readme, "\n```go\n"+program+"```\n") {
