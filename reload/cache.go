@@ -26,8 +26,11 @@ import (
 // Content is written whole before load sees it, and kept for the next start once
 // it was published; only then the content kept before is deleted. A kept file whose
 // SHA-256 is not the recorded one is not used, nor one that was kept with other
-// checks or other keys: see [WithEd25519]. dir is made if it is missing; a
-// failure to write there is a failure to fetch. Two processes must not share dir.
+// checks or other keys: see [WithEd25519]. Kept content is verified again, with the
+// checksum or signature that was kept beside it, at each start. A Verify of a Source
+// of your own is called before content is kept, and not at the next start. dir is
+// made for this user alone if it is missing; a failure to write there is a failure to
+// fetch. Two processes must not share dir.
 //
 // Cache panics if source is a [Join]: each of its sources has a Cache of its own,
 // as in Join(Cache(a, dirA), Cache(b, dirB)).
@@ -37,8 +40,9 @@ func Cache(source Source, dir string) Source {
 }
 
 type cacheSource struct {
-	source Source
-	dir    string
+	source  Source
+	dir     string
+	started sync.Once // removes the leftovers of earlier processes
 
 	mu    sync.Mutex     // guards the fields below, and files in use from the sweep
 	max   int64          // the largest Options.MaxBytes of its Reloaders, 0 for none
@@ -68,8 +72,10 @@ type kept struct {
 	SHA256   string    `json:"sha256"`
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified,omitzero"`
+	Proofs   [][]byte  `json:"proofs,omitempty"` // see Content
 
-	checked time.Time // when it was last known to be the newest
+	verify  verifyFunc // verifies the content, or nil
+	checked time.Time  // when it was last known to be the newest
 }
 
 // identify returns a digest that differs between sources of the same name, such as
@@ -123,6 +129,7 @@ func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) 
 
 // Kept implements Keeper.
 func (c *cacheSource) Kept(context.Context) (*Content, time.Time, error) {
+	c.started.Do(c.removeParts)
 	file, last, err := c.open()
 	if file == nil {
 		return nil, time.Time{}, err
@@ -135,7 +142,7 @@ func (c *cacheSource) Kept(context.Context) (*Content, time.Time, error) {
 func (c *cacheSource) found(last kept) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.last == (kept{}) {
+	if c.last.SHA256 == "" {
 		c.last = last
 	}
 }
@@ -153,20 +160,20 @@ func (c *cacheSource) confirm(revision string) {
 // open opens what dir holds, and returns nil and a zero kept if there is nothing
 // that can be used.
 func (c *cacheSource) open() (_ *os.File, last kept, err error) {
-	text, err := os.ReadFile(filepath.Join(c.dir, keptName))
+	last, err = readKept(c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, kept{}, nil
 	}
 	if err == nil {
-		err = json.Unmarshal(text, &last)
+		err = last.of(c)
 	}
 	if err == nil {
-		err = last.of(c)
+		last.verify, err = verifyKept(c.source, last.Revision, last.Proofs)
 	}
 	if err != nil {
 		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
 	}
-	file, err := os.Open(filepath.Join(c.dir, last.fileName()))
+	file, _, err := openRegular(filepath.Join(c.dir, last.fileName()))
 	if err == nil {
 		last.checked = modifiedAt(filepath.Join(c.dir, keptName))
 		if err = last.check(file); err != nil {
@@ -177,6 +184,23 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
 	}
 	return file, last, nil
+}
+
+// maxKept bounds the length of kept.json.
+const maxKept = 1 << 20
+
+// readKept reads the record in dir.
+func readKept(dir string) (last kept, err error) {
+	file, _, err := openRegular(filepath.Join(dir, keptName))
+	if err != nil {
+		return kept{}, err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, maxKept))
+	if err == nil {
+		err = json.Unmarshal(text, &last)
+	}
+	return last, err
 }
 
 // of fails unless the kept content is of the Cache's source.
@@ -199,7 +223,7 @@ func modifiedAt(name string) time.Time {
 	return info.ModTime()
 }
 
-// check fails unless file has the recorded size and digest.
+// check fails unless file has the recorded size and digest, and is verified.
 func (k *kept) check(file *os.File) error {
 	sum := sha256.New()
 	size, err := io.CopyBuffer(sum, fromStart(file), make([]byte, copyBuffer))
@@ -209,11 +233,28 @@ func (k *kept) check(file *os.File) error {
 	if size != k.Size || hex.EncodeToString(sum.Sum(nil)) != k.SHA256 {
 		return errors.New("its content is damaged")
 	}
+	if k.verify != nil {
+		return k.verify([sha256.Size]byte(sum.Sum(nil)))
+	}
 	return nil
 }
 
+// content returns the content in file. It is verified again by the bytes that load
+// read, since others may write to the directory.
 func (k *kept) content(file *os.File) *Content {
-	return &Content{Revision: k.Revision, Size: k.Size, Modified: k.Modified, Body: &fileReader{fromStart(file), file}, File: file}
+	return &Content{
+		Revision: k.Revision, Size: k.Size, Modified: k.Modified, proofs: k.Proofs,
+		Body: &fileReader{fromStart(file), file}, File: file,
+		Verify: func(sum [sha256.Size]byte) error {
+			if hex.EncodeToString(sum[:]) != k.SHA256 {
+				return fmt.Errorf("the file %s was changed while it was read", file.Name())
+			}
+			if k.verify != nil {
+				return k.verify(sum)
+			}
+			return nil
+		},
+	}
 }
 
 // fileReader reads a file and closes it.

@@ -154,7 +154,7 @@ func TestRestartWithDamagedCache(t *testing.T) {
 		"a directory for the file": {func(dir string) error {
 			name := contentOf(dir)
 			return errors.Join(os.Remove(name), os.Mkdir(name, 0o755))
-		}, "is a directory"},
+		}, "is no regular file"},
 		"a record that is no JSON": {func(dir string) error {
 			return os.WriteFile(filepath.Join(dir, "kept.json"), []byte("\x00\x01"), 0o644)
 		}, "invalid character"},

@@ -7,12 +7,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // spool writes content to dir and returns it as a file. It returns content that
@@ -29,14 +27,21 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 	if len(content.Parts) > 0 {
 		return nil, errors.New("a Cache cannot keep content with Parts: put one around the source of each part")
 	}
-	if err := os.MkdirAll(c.dir, 0o755); err != nil {
+	if _, err := verifyKept(c.source, content.Revision, content.proofs); err != nil {
 		return nil, err
 	}
+	if err := os.MkdirAll(c.dir, 0o700); err != nil {
+		return nil, err
+	}
+	c.started.Do(c.removeParts)
 	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
 	if err != nil {
 		return nil, err
 	}
-	last := kept{Source: c.String(), Identity: identify(c.source, newSalt()), Revision: content.Revision, Modified: content.Modified}
+	last := kept{
+		Source: c.String(), Identity: identify(c.source, newSalt()), Revision: content.Revision,
+		Modified: content.Modified, Proofs: content.proofs, verify: content.Verify,
+	}
 	// It is closed before it is renamed, which Windows asks for.
 	written := recovered(func() error { return last.write(part, content, maxBytes) })
 	if err := cmp.Or(written, part.Close()); err != nil {
@@ -49,7 +54,6 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 	}
 	spooled := last.content(file)
 	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
-	spooled.Verify = content.Verify
 	spooled.Published = func() error {
 		err := c.keep(&last)
 		if content.Published != nil {
@@ -134,34 +138,34 @@ func (c *cacheSource) record(file string, last kept) error {
 }
 
 // sweep removes the files that dir does not keep, now that name is not in use any
-// more: content that was replaced or refused, and files that an earlier process
-// left half written.
+// more: content that was replaced or refused.
 func (c *cacheSource) sweep(name string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.inUse[name]--; c.inUse[name] == 0 {
 		delete(c.inUse, name)
 	}
-	last := c.last // if the record cannot be read for a moment
-	if text, err := os.ReadFile(filepath.Join(c.dir, keptName)); err == nil {
-		last = kept{}
-		json.Unmarshal(text, &last) //nolint:errcheck // then nothing is kept
+	last, err := readKept(c.dir)
+	if err != nil { // perhaps for a moment
+		last = c.last
 	}
 	entries, _ := os.ReadDir(c.dir) // the next sweep tries again
 	for _, entry := range entries {
 		switch name := entry.Name(); {
-		case strings.HasSuffix(name, contentSuffix) && name != last.fileName() && c.inUse[name] == 0,
-			strings.HasSuffix(name, partSuffix) && old(entry):
+		case strings.HasSuffix(name, contentSuffix) && name != last.fileName() && c.inUse[name] == 0:
 			os.Remove(filepath.Join(c.dir, name))
 		}
 	}
 }
 
-// old reports whether a file was last written so long ago that no transfer writes
-// it any more.
-func old(entry fs.DirEntry) bool {
-	info, err := entry.Info()
-	return err == nil && time.Since(info.ModTime()) > 24*time.Hour
+// removeParts removes the files that an earlier process left half written.
+func (c *cacheSource) removeParts() {
+	entries, _ := os.ReadDir(c.dir) // the next start tries again
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), partSuffix) {
+			os.Remove(filepath.Join(c.dir, entry.Name()))
+		}
+	}
 }
 
 // spooledBody sweeps when the attempt is over.

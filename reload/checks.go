@@ -122,8 +122,7 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", nameOf(c.side), err)
 	}
-	sum := sha256.Sum256(side)
-	digest := hex.EncodeToString(sum[:8])
+	digest := sideDigest(side)
 	inner, against := cutDigest(have)
 	if against != digest {
 		inner = "" // the same content may be right now, or wrong
@@ -138,21 +137,61 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if content.Revision != "" { // content without one is fetched each time
 		content.Revision += joint + digest
 	}
-	verify := content.Verify
-	content.Verify = func(sum [sha256.Size]byte) error {
-		if verify != nil {
-			if err := verify(sum); err != nil {
-				return err
-			}
-		}
+	content.proofs = append(slices.Clip(content.proofs), side)
+	content.Verify = both(content.Verify, func(sum [sha256.Size]byte) error {
 		err := c.verify(side, sum)
 		if err != nil {
 			c.forgetSide()
 		}
 		return err
-	}
+	})
 	return content, nil
 }
+
+func sideDigest(side []byte) string {
+	sum := sha256.Sum256(side)
+	return hex.EncodeToString(sum[:8])
+}
+
+type verifyFunc = func(sum [sha256.Size]byte) error
+
+// both returns a Verify that calls first, if it is not nil, and then second.
+func both(first, second verifyFunc) verifyFunc {
+	if first == nil {
+		return second
+	}
+	return func(sum [sha256.Size]byte) error {
+		if err := first(sum); err != nil {
+			return err
+		}
+		return second(sum)
+	}
+}
+
+// verifyKept returns the Verify of content of source that was kept with proofs, or
+// nil if source verifies nothing. The revision must be of the same proofs: with
+// that of newer content, the origin would say for good that nothing is newer.
+func verifyKept(source Source, revision string, proofs [][]byte) (verifyFunc, error) {
+	c, ok := source.(*checkedSource)
+	switch {
+	case !ok && len(proofs) == 0:
+		return nil, nil
+	case !ok:
+		return nil, errHidden
+	case len(proofs) == 0:
+		return nil, errors.New("it was kept without its checksum or signature")
+	}
+	side := proofs[len(proofs)-1]
+	inner, digest := cutDigest(revision)
+	if revision != "" && digest != sideDigest(side) {
+		return nil, errors.New("its revision is of another checksum or signature")
+	}
+	first, err := verifyKept(c.Source, inner, proofs[:len(proofs)-1])
+	return both(first, func(sum [sha256.Size]byte) error { return c.verify(side, sum) }), err
+}
+
+// errHidden is the error of a Cache that could not verify kept content.
+var errHidden = errors.New("its source is wrapped, so a Cache cannot verify what it keeps: put your own Source inside WithSHA256 or WithEd25519, and the Cache around these")
 
 // forgetSide makes the next Fetch transfer the side again, which may have been
 // transferred wrongly.

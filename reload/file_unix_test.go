@@ -3,6 +3,7 @@
 package reload_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,26 @@ import (
 
 	"github.com/poolswap/poolswap/reload"
 )
+
+// TestFIFOInSpool has a Cache meet a FIFO, which nothing writes, in its directory.
+func TestFIFOInSpool(t *testing.T) {
+	t.Parallel()
+	for _, pattern := range []string{"kept.json", "*.content"} {
+		t.Run(pattern, func(t *testing.T) {
+			t.Parallel()
+			dir, fake, _, _ := cacheKept(t, "good")
+			names, err := filepath.Glob(filepath.Join(dir, pattern))
+			if err != nil || len(names) != 1 {
+				t.Fatal(names, err)
+			}
+			if err := errors.Join(os.Remove(names[0]), syscall.Mkfifo(names[0], 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			push(fake, "newer")
+			cacheRestarts(t, fake, dir, "newer")
+		})
+	}
+}
 
 func TestFileNotRegular(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,8 @@ type Options struct {
 	Stats func() poolswap.Stats
 
 	// Observe, if not nil, is called after each attempt, by the goroutine that
-	// made it, which has the turn: Observe must not call Reload.
+	// made it, which has the turn: Observe must not call Reload. A panic of it, or
+	// of Stats, goes to Logger.
 	Observe func(Event)
 }
 

@@ -14,7 +14,7 @@ func (r *Reloader) tell(ctx context.Context, e *Event) {
 	e.At, e.Version = time.Now(), r.version()
 	r.record(e)
 	if r.options.Observe != nil {
-		r.options.Observe(*e)
+		r.guard(ctx, "Observe", func() { r.options.Observe(*e) })
 	}
 	switch logger := r.options.Logger; e.Outcome {
 	case Failed:
@@ -34,6 +34,13 @@ func (r *Reloader) tell(ctx context.Context, e *Event) {
 		if logger.Enabled(ctx, slog.LevelDebug) {
 			logger.LogAttrs(ctx, slog.LevelDebug, "reload: "+string(e.Outcome), slog.String("source", r.name), slog.Uint64("version", e.Version))
 		}
+	}
+}
+
+// guard calls a function of Options, whose panic is no reason to stop reloading.
+func (r *Reloader) guard(ctx context.Context, name string, call func()) {
+	if err := recovered(func() error { call(); return nil }); err != nil {
+		r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: Options."+name, slog.String("source", r.name), slog.Any("error", err))
 	}
 }
 

@@ -2,6 +2,7 @@ package reload
 
 import (
 	"bytes"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -77,8 +78,10 @@ func (r *Reloader) report() *report {
 	r.mu.Unlock()
 	slices.Reverse(p.Recent)
 	if r.options.Stats != nil {
-		stats := r.options.Stats()
-		p.Stats = &stats
+		r.guard(context.Background(), "Stats", func() {
+			stats := r.options.Stats()
+			p.Stats = &stats
+		})
 	}
 	return p
 }

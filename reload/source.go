@@ -82,6 +82,10 @@ type Content struct {
 	// has returned nil. If it returns an error, the content is not published.
 	Verify func(sum [sha256.Size]byte) error
 
+	// proofs are the checksums or signatures that Verify compares with, the
+	// innermost first, for a Cache to keep.
+	proofs [][]byte
+
 	// Published, if not nil, is called once the content is current.
 	Published func() error
 

@@ -2,10 +2,12 @@ package reload_test
 
 import (
 	"encoding/json"
+	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -170,4 +172,26 @@ func marshalled(t *testing.T, v any) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestPanicsOfOptions(t *testing.T) {
+	t.Parallel()
+	var lines logs
+	c, _ := newTexts()
+	fake := new(reloadtest.Fake)
+	push(fake, "good")
+	r := reload.New(c, fake, load, reload.Options{
+		Logger:  lines.logger(slog.LevelWarn),
+		Observe: func(reload.Event) { panic("no such metric") },
+		Stats:   func() poolswap.Stats { panic("no pool") },
+	})
+	succeeds(t, r, c, "good")
+	if page := everything(r); !strings.Contains(page, "The newest content is loaded.") {
+		t.Error(page)
+	}
+	for _, want := range []string{"Options.Observe", "no such metric", "Options.Stats", "no pool"} {
+		if !strings.Contains(strings.Join(lines.all(), "\n"), want) {
+			t.Errorf("the log does not say %q: %q", want, lines.all())
+		}
+	}
 }

@@ -1,0 +1,194 @@
+package reload_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
+)
+
+// spool is the directory of a Cache that somebody else can write to.
+type spool struct {
+	t   *testing.T
+	dir string
+}
+
+func (s spool) keptName() string { return filepath.Join(s.dir, "kept.json") }
+
+// file returns the name of the kept content.
+func (s spool) file() string {
+	names, err := filepath.Glob(filepath.Join(s.dir, "*.content"))
+	if err != nil || len(names) != 1 {
+		s.t.Fatalf("the spool has %q, %v", names, err)
+	}
+	return names[0]
+}
+
+// put replaces the content, with a record of its digest.
+func (s spool) put(content string) {
+	write(s.t, s.file(), content)
+	name := fmt.Sprintf("%x", sumOf(content))
+	if err := os.Rename(s.file(), filepath.Join(s.dir, name+".content")); err != nil {
+		s.t.Fatal(err)
+	}
+	s.record(func(kept map[string]any) { kept["sha256"], kept["size"] = name, len(content) })
+}
+
+// record changes kept.json.
+func (s spool) record(change func(kept map[string]any)) {
+	text, err := os.ReadFile(s.keptName())
+	kept := make(map[string]any)
+	if err = errors.Join(err, json.Unmarshal(text, &kept)); err != nil {
+		s.t.Fatal(err)
+	}
+	change(kept)
+	if text, err = json.Marshal(kept); err != nil {
+		s.t.Fatal(err)
+	}
+	write(s.t, s.keptName(), string(text))
+}
+
+func proofs(signatures ...[]byte) (all []string) {
+	for _, signature := range signatures {
+		all = append(all, base64.StdEncoding.EncodeToString(signature))
+	}
+	return all
+}
+
+// TestChangedSpoolIsNotServed changes the spool of signed content between two
+// processes. The origin of the second is down, and then up with newer content.
+func TestChangedSpoolIsNotServed(t *testing.T) {
+	t.Parallel()
+	public, private := key('a')
+	_, foreign := key('b')
+	for name, test := range map[string]struct {
+		change func(s spool)
+		loads  string // while the origin is down
+	}{
+		"nothing": {func(spool) {}, "signed"},
+		"content": {func(s spool) { s.put("forged") }, ""},
+		"content and signature": {func(s spool) {
+			s.put("forged")
+			s.record(func(kept map[string]any) { kept["proofs"] = proofs(signed(foreign, "forged")) })
+		}, ""},
+		"content without a signature": {func(s spool) {
+			s.put("forged")
+			s.record(func(kept map[string]any) { delete(kept, "proofs") })
+		}, ""},
+		"content with a digest for a signature": {func(s spool) {
+			s.put("forged")
+			sum := sumOf("forged")
+			s.record(func(kept map[string]any) { kept["proofs"] = proofs(sum[:]) })
+		}, ""},
+		"one signature more": {func(s spool) {
+			s.put("forged")
+			s.record(func(kept map[string]any) {
+				kept["proofs"] = proofs(signed(private, "signed"), signed(foreign, "forged"))
+			})
+		}, ""},
+		"the revision, for that of newer content": {func(s spool) {
+			s.record(func(kept map[string]any) { kept["revision"] = checkedRevision("2", string(signed(private, "newer"))) })
+		}, ""},
+		"the revision, for none": {func(s spool) {
+			s.record(func(kept map[string]any) { kept["revision"] = "" })
+		}, "signed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, content, signatures := t.TempDir(), new(reloadtest.Fake), new(reloadtest.Fake)
+			source := reload.WithEd25519(content, signatures, public)
+			push(content, "signed")
+			signatures.Push(signed(private, "signed"))
+			cacheRestarts(t, source, dir, "signed")
+			test.change(spool{t, dir})
+
+			content.Fail(errDown)
+			signatures.Fail(errDown)
+			r, c := start(reload.WithEd25519(content, signatures, public), dir, reload.Options{})
+			if err := r.Reload(t.Context()); (err == nil) != (test.loads != "") {
+				t.Errorf("with %s changed: %v", name, err)
+			}
+			is(t, c, test.loads)
+
+			push(content, "newer")
+			signatures.Push(signed(private, "newer"))
+			succeeds(t, r, c, "newer")
+		})
+	}
+}
+
+// TestSpoolChangedDuringLoad changes the file after it was verified.
+func TestSpoolChangedDuringLoad(t *testing.T) {
+	t.Parallel()
+	for name, restarts := range map[string]bool{"fetched content": false, "kept content": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, fake := t.TempDir(), new(reloadtest.Fake)
+			push(fake, "honest")
+			if restarts {
+				cacheRestarts(t, fake, dir, "honest")
+				fake.Fail(errDown)
+			}
+			c, _ := newTexts()
+			r := reload.New(c, reload.Cache(fake, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
+				write(t, spool{t, dir}.file(), "forged")
+				return load(ctx, next, current, content)
+			}, reload.Options{Logger: quiet})
+			if err := r.Reload(t.Context()); err == nil {
+				t.Error("changed content was loaded")
+			}
+			is(t, c, "")
+			fake.Fail(nil)
+			push(fake, "newer")
+			succeeds(t, reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: quiet}), c, "newer")
+		})
+	}
+}
+
+// TestSpoolIsPrivate has Cache make its directory for one user.
+func TestSpoolIsPrivate(t *testing.T) {
+	t.Parallel()
+	dir, fake := filepath.Join(t.TempDir(), "spool"), new(reloadtest.Fake)
+	push(fake, "good")
+	cacheRestarts(t, fake, dir, "good")
+	info, err := os.Stat(dir)
+	if err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o700 {
+		t.Errorf("the mode is %v, %v", info.Mode(), err)
+	}
+}
+
+// rewrapped is a Source of a user's own around another.
+type rewrapped struct{ reload.Source }
+
+// TestHiddenCheckWithinCache wraps a check, so that the Cache cannot repeat it.
+func TestHiddenCheckWithinCache(t *testing.T) {
+	t.Parallel()
+	public, private := key('a')
+	content, signatures := new(reloadtest.Fake), new(reloadtest.Fake)
+	push(content, "signed")
+	signatures.Push(signed(private, "signed"))
+	for name, source := range map[string]reload.Source{
+		"a wrapper":                    rewrapped{reload.WithEd25519(content, signatures, public)},
+		"a wrapper between two checks": reload.WithEd25519(rewrapped{reload.WithEd25519(content, signatures, public)}, signatures, public),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, c := start(source, t.TempDir(), reload.Options{})
+			if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), "put your own Source inside") {
+				t.Error(failure)
+			}
+			is(t, c, "")
+		})
+	}
+	r, c := start(reload.WithEd25519(rewrapped{content}, signatures, public), t.TempDir(), reload.Options{})
+	succeeds(t, r, c, "signed")
+}
