@@ -20,6 +20,7 @@ var update = flag.Bool("update", false, "write testdata/api anew from the source
 // package with a listing in testdata/api, so that a change of it shows in a diff,
 // and in a review.
 func TestInterfaceIsTheRecordedOne(t *testing.T) {
+	readsTheSource(t)
 	recorded := map[string]bool{}
 	for _, dir := range publicPackages(t) {
 		listing := newChecker().listing(t, dir)
