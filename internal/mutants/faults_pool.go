@@ -135,7 +135,7 @@ var poolFaults = []fault{
 		{
 			`			if adopted {
 `,
-			`			if false {
+			`			if adopted && false {
 `,
 		},
 	}},
