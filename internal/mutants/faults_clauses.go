@@ -61,10 +61,10 @@ var clauseFaults = []fault{
 	{"N3: back from any phase", "internal/refcount/adopt.go", []edit{{`if phaseOf(now) != discarded || obj.pool`, `if obj.pool`}}},
 	{"K1: kept beyond the limit", "internal/refcount/freelist.go", []edit{{`if l.closed || len(l.clean) >= l.limit.now {`, `if l.closed {`}}},
 	{"D2: what is kept stays marked", "internal/refcount/freelist.go", []edit{{
-		`	endReturn(obj.counters.Load(), publication.Leaving.Load())
-`,
-		`	_ = publication
-`,
+		`	endReturn(counters, counters.Publication.Leaving.Load())
+	l.clean`,
+		`	_ = counters
+	l.clean`,
 	}}},
 	{"K2: nothing is woken by what goes to the overflow", "internal/refcount/return.go", []edit{{
 		`		p.overflow.Put(obj) // (K2)

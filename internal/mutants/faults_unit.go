@@ -41,7 +41,7 @@ var unitFaults = []fault{
 	{"L2: Close waits for what was lost", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.mark != 0 && e.counters`}}},
 	{"D2: what a Get began stays marked", "internal/refcount/freelist.go", []edit{{
 		`	endReturn(counters, counters.Publication.Leaving.Load())
-`, ``,
+	l.limit`, `	l.limit`,
 	}}},
 	{"N3: back to any pool", "internal/refcount/adopt.go", []edit{{`obj.pool != p || obj.self`, `obj.self`}}},
 	{"N3: back as a copy", "internal/refcount/adopt.go", []edit{{`obj.self != uintptr(unsafe.Pointer(obj)) ||

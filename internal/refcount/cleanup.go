@@ -30,7 +30,13 @@ func (c cleanup) run() {
 	if p == nil {
 		return // the pool was collected too
 	}
+	// The entry goes before the wake-up below, so that a Drain or Close that looks
+	// again does not find the object.
 	p.registry.remove(c.key)
+
+	// Settle the counts that the object would have changed on its way: each phase
+	// has made another part of that way already. An object that is retiring cannot
+	// be here, since its writer holds it, nor one that is unborn.
 	stats := &p.stats
 	state := c.counters.State.Load()
 	switch phaseOf(state) {
@@ -53,6 +59,9 @@ func (c cleanup) run() {
 		// goroutine is in a bubble of testing/synctest and this one is not.
 		p.returned.wake()
 	}
+
+	// The sums are final, so this needs no fence: the collector has stopped every
+	// processor since the last count.
 	held := c.counters.Outstanding()
 	if held > 0 {
 		stats.leaked.Add(1)

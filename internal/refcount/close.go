@@ -22,7 +22,8 @@ func (s *Slot) Close(ctx context.Context) (excess, err error) {
 		return e.mark != 0 && e.phase != lost && e.counters.Publication.Container.Load() == s.id
 	}
 	// A publisher that is in fill still ends, unpublished, and holds the old
-	// object until then.
+	// object until then. It gives both back before it passes the turn, (V6), so they
+	// are marked when this call has the turn, and the wait below is for them too.
 	if _, err := s.turn.Take(ctx, nil); err != nil {
 		held := s.pool.held(op, err, waited)
 		held.Filling = true
@@ -43,7 +44,8 @@ func (s *Slot) closeSlot() error {
 	// (D3) Close, under the mutex and together with the last swap. A publication
 	// that comes first is swapped out here; one that comes later is refused at
 	// (V3). The signal ends publishers that wait for their turn or an object,
-	// and one that comes later finds it fired.
+	// and one that comes later finds it fired. It fires after the unlock: a
+	// goroutine that it wakes wants the mutex at once, to look.
 	s.closed = true // (D3)
 	old := s.swap(nil, 0)
 	s.mu.Unlock()
@@ -67,6 +69,8 @@ func (p *Pool) Close(ctx context.Context) (excesses []error, err error) {
 	p.free.closed = true // (D4)
 	p.free.mu.Unlock()
 
+	// No container is made from here on, so all of them are in the list that
+	// follows, but for those that the collector has taken.
 	p.slots.close()
 	for _, s := range p.slots.all() {
 		if excess := s.closeSlot(); excess != nil {
@@ -93,6 +97,10 @@ func (p *Pool) Drain(ctx context.Context) error {
 	const op = "Drain"
 	checkContext(ctx, op)
 	p.Check(op)
+
+	// An Update that returned before this call has taken its mark by (D1), so the
+	// mark is at most last. A mark above it is of an object that left later: without
+	// this bound a steady stream of updates would keep Drain waiting for ever.
 	last := p.leavings.Last()
 	return p.await(ctx, op, nil, func(e *entry) bool {
 		return e.mark != 0 && e.mark <= last && e.phase != lost
@@ -102,6 +110,8 @@ func (p *Pool) Drain(ctx context.Context) error {
 // await waits until pending, if it is not nil, returns false, and then no object
 // in the registry is as waited says.
 func (p *Pool) await(ctx context.Context, op string, pending func() bool, waited func(*entry) bool) error {
+	// Pending comes first: a call of the factory counts as pending until its object
+	// is private and in the registry, so one of the two looks finds it.
 	done := func() bool {
 		return (pending == nil || !pending()) && !p.registry.any(waited)
 	}

@@ -32,8 +32,10 @@ func (l *freeList) pushClean(obj *Object) (kept, surplus bool) {
 	if l.closed || len(l.clean) >= l.limit.now {
 		return false, len(l.clean) > l.limit.now
 	}
-	publication := &obj.counters.Load().Publication
-	endReturn(obj.counters.Load(), publication.Leaving.Load())
+	// The mark goes with the push, under the mutex under which (D4) closed the pool:
+	// a Close that comes later drops the object with the others.
+	counters := obj.counters.Load()
+	endReturn(counters, counters.Publication.Leaving.Load())
 	l.clean = append(l.clean, obj)
 	return true, false
 }
@@ -75,6 +77,8 @@ func (l *freeList) pop() (obj *Object, clean bool, err error) {
 	if l.closed {
 		return nil, false, ErrClosed
 	}
+	// A clean object becomes private before the unlock: at no moment that Close can
+	// see is it in neither place.
 	if obj := l.takeClean(); obj != nil {
 		l.begin(obj)
 		return obj, true, nil
@@ -105,8 +109,8 @@ func (l *freeList) beginCreating() bool {
 	return !l.closed
 }
 
-// endCreating ends what beginCreating began. made says that the call returns an
-// object.
+// endCreating ends the count of beginCreating. made says that the call returns an
+// object, which is private by now and so found by a Close that looks after this.
 func (l *freeList) endCreating(made bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

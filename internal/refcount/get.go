@@ -17,10 +17,16 @@ func (p *Pool) Get() (*Object, error) {
 			return obj, err
 		}
 		if obj == nil {
+			// No free object is in a list. One in the sync.Pool is clean; which of
+			// them is found, if any, is up to the sync.Pool, and (K2) put there only
+			// those that need not be found.
 			if obj, _ = p.overflow.Get().(*Object); obj == nil { // (G1) as well
 				return p.create()
 			}
 		} else {
+			// It is this call's from the pop on, and marked, so Drain and Close
+			// wait for it while its reset runs without a lock. If reset refuses it,
+			// the next one is tried.
 			if !p.tryReset(obj) {
 				continue
 			}
@@ -29,6 +35,9 @@ func (p *Pool) Get() (*Object, error) {
 				continue
 			}
 		}
+		// The pool may have closed since the pop: (D4) and the step to private are
+		// under one mutex, so either Close finds the object private, or this call
+		// finds the pool closed.
 		if !p.free.beginReset(obj) {
 			p.drop(obj)
 			return nil, ErrClosed
@@ -57,6 +66,9 @@ func (p *Pool) create() (*Object, error) {
 			p.removeLive()
 		}
 	}()
+	// From here to endCreating a Close of the pool waits for this call: the object
+	// is in no list and not in the registry yet. The call ends before its object
+	// is counted down, since deferred calls run in that order.
 	if !p.free.beginCreating() {
 		return nil, ErrClosed
 	}
@@ -65,6 +77,8 @@ func (p *Pool) create() (*Object, error) {
 	if obj == nil {
 		panic(fmt.Sprintf("poolswap: the factory of the pool of %s returned nil", p.TypeName))
 	}
+	// A factory may return an object that it has kept: one that the pool has
+	// discarded begins another generation, any other is in use or not this pool's.
 	if !p.attach(obj) {
 		if _, again := p.reuse(obj); !again {
 			p.checkOwn(obj, "Get")

@@ -24,7 +24,14 @@ func (s *Slot) Publish(ctx context.Context, fill func(next, current unsafe.Point
 		return 0, err
 	}
 	w := publishing{slot: s}
-	// Each of these runs even if fill or one of them panics or calls Goexit.
+
+	// The last of these runs first, and each runs even if fill or one of them
+	// panics or calls Goexit.
+	//
+	// (V6) Pass the turn, when next and current are given back and before anything
+	// that may run a function of the user's. The next publisher finds the container
+	// as this call leaves it; it does not wait for a slow hook, and a hook that
+	// panics does not keep the turn.
 	defer w.settle(&err)
 	defer s.turn.Pass() // (V6)
 	defer w.takeBack()
@@ -43,7 +50,6 @@ func (s *Slot) takeTurn(ctx context.Context) error {
 	// (V1) Take the turn. It is held while fill runs, so a publisher builds on
 	// the publication before it. Update does not take it: (V3) is for
 	// that. A publisher that waits ends with its ctx, or when the slot closes.
-	// (V6) Pass the turn, before anything that may run a function of the user's.
 	taken, err := s.turn.Take(ctx, s.closing) // (V1)
 	switch {
 	case err != nil:
@@ -80,6 +86,9 @@ func (w *publishing) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// next is private, so its state stays as it is now unless fill gives it away.
+	// Both steps that end the ownership, (U1) and (B1), start from this very state,
+	// generation included. The counters are noted in case fill overwrites the Ref.
 	w.next, w.counters = next, next.counters.Load()
 	w.owned = w.counters.State.Load()
 
@@ -90,7 +99,9 @@ func (w *publishing) begin(ctx context.Context) error {
 	}
 	// (V2) Hold the current object and note the number of swaps. The mutex keeps a
 	// swap from coming between. If (V3) finds the number unchanged, the
-	// object that fill read was current all the time, and (U2) swaps it out.
+	// object that fill read was current all the time, and (U2) swaps it out. It is a
+	// reference and not a pointer alone, because an Update may replace the object
+	// while fill still reads it. Acquire takes no lock, so it may run under this one.
 	_, w.current = Acquire(s) // (V2)
 	w.swaps = s.swaps         // (V2)
 	return nil
@@ -104,16 +115,20 @@ func (w *publishing) publish() error {
 		s.pool.panicOverwrittenBefore(op)
 	}
 	old, version, err := s.put(w.next, w.owned, w.swaps)
+
+	// A put that fails leaves the state alone, so another state is the doing of
+	// fill, whatever the error: a conflict with an Update of next in fill, too.
 	if w.counters.State.Load() != w.owned && err != nil {
 		w.next.panicMisuse(op, "that fill published or gave back (fill only fills next)")
 	}
 	if err != nil {
 		return err
 	}
-	w.next, w.version = nil, version
+	w.next, w.version = nil, version // it belongs to the container: takeBack leaves it
 
 	// The own reference goes before the retirement. With no other reader the
-	// object then drains in retire, and this goroutine resets it.
+	// object then drains in retire, and this goroutine resets it. The other way
+	// round this release would drain it, and the sweeper would reset it.
 	w.releaseCurrent()
 	if old != nil {
 		w.object, w.retirement = old, s.retire(old, op)
@@ -143,6 +158,9 @@ func (w *publishing) takeBack() {
 		if next.counters.Load() != w.counters { // fill overwrote its Ref
 			p.restore(next, w.counters)
 		}
+		// If fill gave next away, it has another owner or is current, and (B1)
+		// fails. Otherwise it is free now and this goroutine's, to be reset in
+		// settle.
 		if p.giveBack(next, w.owned) {
 			w.object, w.retirement = next, retirement{drained: true}
 		}
@@ -171,6 +189,9 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 	if !errors.Is(err, ErrLimit) {
 		return next, err
 	}
+	// Ask, and then look at each thing that can end the wait, (W1): an object that
+	// came back, the end of the container, the limit. All objects can become current
+	// while this call waits, and then none comes back by itself.
 	signal := p.returned.next()
 	defer func() { p.returned.wakeIf(signal) }()
 	for {
@@ -195,7 +216,9 @@ func (s *Slot) getWithin(ctx context.Context) (*Object, error) {
 }
 
 // allCurrent reports whether as many objects as may exist are current, so that none
-// can come back by itself.
+// can come back by itself. Both numbers are of one moment: if they were loaded one
+// after the other, an object adopted or discarded in between could hide one that is
+// about to come back.
 func (p *Pool) allCurrent() bool {
 	live, current := p.stats.objects.load()
 	return live >= p.MaxLive && live <= current
