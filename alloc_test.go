@@ -96,7 +96,7 @@ func TestSteadyStateAllocations(t *testing.T) {
 			defer c.Release(obj)
 			noAllocs(t, func() { pool.Refs(obj) })
 		})
-		t.Run("Stats, but for the lists of containers and of versions", func(t *testing.T) {
+		t.Run("Stats, except the lists of containers and of versions", func(t *testing.T) {
 			if allocs := testing.AllocsPerRun(1000, func() { pool.Stats() }); allocs > 2 {
 				t.Errorf("%v allocations", allocs)
 			}

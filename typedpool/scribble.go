@@ -82,7 +82,7 @@ func pointerFree(t reflect.Type) bool {
 	return every(t, func(t reflect.Type) bool { return numeric(t) || t.Kind() == reflect.Bool })
 }
 
-// every reports whether ok accepts t and every type of which t is made.
+// every reports whether ok accepts t and every type that t consists of.
 func every(t reflect.Type, ok func(reflect.Type) bool) bool {
 	if !ok(t) {
 		return false

@@ -80,7 +80,7 @@ func (s firstWrong) read(q question) bool {
 var faulty = []way{
 	{"stale", func() shared { return &stale{shared: new(pointed)} }},
 	{"wrong at first", func() shared {
-		debug.SetGCPercent(-1) // but for the collection after the warm-up
+		debug.SetGCPercent(-1) // except the collection after the warm-up
 		return firstWrong{new(locked)}
 	}},
 }
