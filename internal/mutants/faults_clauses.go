@@ -1,6 +1,6 @@
 package main
 
-// clauseFaults leave out one clause of a step each: of a condition, or of what it
+// clauseFaults leave out one clause of a step each: of a condition, or of its
 // writes.
 var clauseFaults = []fault{
 	{"V3: an Update is compared as well", "internal/refcount/update.go", []edit{{`if swaps != anySwaps && s.swaps`, `if s.swaps`}}},

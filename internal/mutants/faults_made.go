@@ -1,7 +1,7 @@
 package main
 
 // madeFaults are planted in how pools, containers, counters and Readers are made,
-// and in what a Reader does. They break no step of the protocol.
+// and in a Reader. They break no step of the protocol.
 var madeFaults = []fault{
 	{"the offsets of the runtime are not compared", "internal/refcount/read_amd64.go", []edit{
 		{

@@ -1,6 +1,6 @@
 package main
 
-// readFaults are planted in what readers do, and in the Update that they meet.
+// readFaults are planted in the code of readers, and in the Update that they meet.
 var readFaults = []fault{
 	{"A3 after A4: counted after the re-validation", "internal/refcount/read.go", []edit{
 		{

@@ -50,8 +50,8 @@ func TestEveryFaultCanBePlanted(t *testing.T) {
 	}
 }
 
-// TestEveryStepHasAFault: a step without one could be wrong in every run. What the
-// assembly does it does by itself, so its steps have faults of their own.
+// TestEveryStepHasAFault: a step without one could be wrong in every run. The assembly
+// does its work by itself, so its steps have faults of their own.
 func TestEveryStepHasAFault(t *testing.T) {
 	t.Chdir("../..")
 	step := regexp.MustCompile(`(?m)^\s*[^\s/].*// \(([A-Z][0-9])\)`)

@@ -1,8 +1,8 @@
 package main
 
 // unitFaults leave out clauses, too, but no scenario of the scheduler can tell:
-// they are about misuse, about what a scenario's pools and hooks do not do, or
-// about what is said of an object and not about who owns it.
+// they are about misuse, about hooks that a scenario does not have, or about
+// the description of an object and not its ownership.
 var unitFaults = []fault{
 	{"U1: whatever the generation", "internal/refcount/update.go", []edit{{
 		`	if phaseOf(owned) != private ||`,

@@ -226,7 +226,7 @@ func TestNoSignalIsLeftBehind(t *testing.T) {
 	}
 }
 
-// TestTheCollectorWakesNothingForAFreeObject: nothing waits for one, and what waits
+// TestTheCollectorWakesNothingForAFreeObject: nothing waits for one, and a goroutine that waits
 // in a bubble must not be woken by a cleanup, which runs outside of it.
 func TestTheCollectorWakesNothingForAFreeObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

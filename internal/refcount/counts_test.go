@@ -22,7 +22,7 @@ func withProcs(t *testing.T) {
 }
 
 // needsExactPin skips a test in a build whose Pin returns no number of a P: a
-// hash, or what a Machine says.
+// hash, or the number that a Machine says.
 func needsExactPin(t *testing.T) {
 	t.Helper()
 	if seam.BuildTag != "" {
@@ -260,7 +260,7 @@ type behindItsFields struct {
 	poolswap.Ref
 }
 
-// TestAReaderCountsAgainOnlyAfterAnUpdate: a Reader that never recognized what it
+// TestAReaderCountsAgainOnlyAfterAnUpdate: a Reader that never recognized the object that it
 // holds would return the right objects, slowly.
 func TestAReaderCountsAgainOnlyAfterAnUpdate(t *testing.T) {
 	pooltest.ForEachMode(t, func(t *testing.T, options poolswap.Options[behindItsFields]) {

@@ -53,7 +53,7 @@ func (s *Slot) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&s.mu.Held), "mutex")
 }
 
-// Guarded returns what the slot has under its mutex.
+// Guarded returns the words that the slot has under its mutex.
 func (s *Slot) Guarded() (swaps uint64, closed bool) { return s.swaps, s.closed }
 
 // Publication returns the words of the last publication of o.
@@ -88,7 +88,7 @@ func (p *Pool) Guarded(found func(o *Object)) {
 // closed.
 func (p *Pool) Creating() (calls int, closed bool) { return p.free.creating, p.free.closed }
 
-// Counted returns what the pool's stats say of such objects.
+// Counted returns the numbers of such objects in the pool's stats.
 func (p *Pool) Counted() (current, retired, discarded uint64) {
 	s := &p.stats
 	_, now := s.objects.load()
@@ -96,7 +96,7 @@ func (p *Pool) Counted() (current, retired, discarded uint64) {
 }
 
 // LetLimitFall makes the limit of spares follow the work: it is now, and after
-// gets more calls of Get it is what they needed. No object is private.
+// gets more calls of Get it is as many as they needed. No object is private.
 func (p *Pool) LetLimitFall(now, gets int) {
 	p.free.limit = spareLimit{now: now, least: 1, most: now, last: now, gets: roundOfGets - gets}
 }

@@ -40,7 +40,7 @@ func (o *Object) CountRelease() {
 	seam.Unpin()
 }
 
-// ValidationFailed is what an Acquire does after it undid its count.
+// ValidationFailed is the rest of an Acquire after it undid its count.
 func (o *Object) ValidationFailed() { o.validationFailed() }
 
 // Registered returns how many objects the registry knows.

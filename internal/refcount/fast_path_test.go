@@ -23,7 +23,7 @@ import (
 
 var updateFastPath = flag.Bool("update-fast-path", false, "record the machine code of the fast path")
 
-// TestTheMachineCodeOfTheFastPathIsTheRecordedOne: what is added for writers
+// TestTheMachineCodeOfTheFastPathIsTheRecordedOne: code that is added for writers
 // costs a reader not one instruction. A change that is meant for readers is
 // recorded with -update-fast-path, and measured.
 func TestTheMachineCodeOfTheFastPathIsTheRecordedOne(t *testing.T) {
@@ -63,7 +63,7 @@ func TestTheMachineCodeOfTheFastPathIsTheRecordedOne(t *testing.T) {
 }
 
 // TestTheStepsOfTheSourceAreTheMachineCode: the scheduler's build cannot run the
-// assembly and interprets its source. What it reads there is what the assembler
+// assembly and interprets its source. It must read there the same as the assembler
 // made, instruction by instruction, with the same registers.
 func TestTheStepsOfTheSourceAreTheMachineCode(t *testing.T) {
 	funcs, err := assembly.Parse(read(t, "read_amd64.s"))

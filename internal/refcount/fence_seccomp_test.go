@@ -45,7 +45,7 @@ func TestMembarrierForbiddenByTheKernel(t *testing.T) {
 	}
 }
 
-// What forbidMembarrier compares the command with.
+// forbidMembarrier compares the command with these.
 var (
 	everyCommand = syscall.SockFilter{Code: syscall.BPF_JMP | syscall.BPF_JGE | syscall.BPF_K, Jt: 0, Jf: 1, K: 0}
 	fenceAlone   = syscall.SockFilter{Code: syscall.BPF_JMP | syscall.BPF_JEQ | syscall.BPF_K, Jt: 0, Jf: 1, K: 1 << 3}
@@ -119,7 +119,7 @@ func forbiddenLater(t *testing.T) {
 
 // TestTheFirstPoolAsksForMembarrier, in a child process, which has no pool yet.
 // The kernel refuses the call to a process that did not register. That takes
-// milliseconds, so the first Get must not be what does it.
+// milliseconds, so it must not be left to the first Get.
 func TestTheFirstPoolAsksForMembarrier(t *testing.T) {
 	if pooltest.InChild() == "" {
 		if output, err := pooltest.RunChild(t, "a process without a pool"); err != nil {

@@ -16,9 +16,9 @@ import (
 	"github.com/poolswap/poolswap/internal/test/assembly"
 )
 
-// Interpreter runs read_amd64.s one instruction at a time. What the assembly
-// reads and writes of the words that goroutines share goes through the seam, so
-// each is a step of its own; an increment without LOCK waits in the store buffer
+// Interpreter runs read_amd64.s one instruction at a time. Each access of the
+// assembly to a word that goroutines share goes through the seam, as a step
+// of its own; an increment without LOCK waits in the store buffer
 // of the processor. Go takes over where the assembly jumps to Go.
 type Interpreter struct {
 	funcs map[string]*assembly.Func
@@ -79,7 +79,7 @@ func (in *Interpreter) Release(s *Slot, obj unsafe.Pointer) {
 	}
 }
 
-// value is what a register holds: a pointer, or else a number.
+// value is the content of a register: a pointer, or else a number.
 type value struct {
 	at unsafe.Pointer
 	n  uint64
@@ -100,7 +100,7 @@ func (v value) plus(n uint64) value {
 }
 
 // places is registers, or arguments and results, by name. It has those that were
-// written: the others have what some earlier code left there.
+// written: the others have the values that some earlier code left there.
 type places map[string]value
 
 func (p places) get(name string) value {
@@ -143,7 +143,7 @@ func (in *Interpreter) run(name string, frame places) (left string) {
 	}
 }
 
-// cpu is the registers, and what was compared last.
+// cpu is the registers, and the last comparison.
 type cpu struct {
 	frame       places
 	regs        places
@@ -228,7 +228,7 @@ type operand struct {
 
 var memory = regexp.MustCompile(`^(\w*)\((\w+)\)(?:\((\w+)\*1\))?$`)
 
-// matched has what memory matched, since millions of instructions are run.
+// matched has the matches of memory, since millions of instructions are run.
 var matched = map[string][]string{}
 
 func (c *cpu) operand(arg string) operand {
@@ -316,7 +316,7 @@ func (c *cpu) count(o operand) *seam.Count {
 	return (*seam.Count)(unsafe.Add(o.base, int(constant(o.name)+o.index)))
 }
 
-// constant returns a number, or what a name of go_asm.h stands for.
+// constant returns a number, or the value of a name of go_asm.h.
 func constant(name string) uint64 {
 	switch name {
 	case "const_gM":

@@ -17,7 +17,7 @@ type scene struct {
 	pool     *poolswap.Pool[table, *table]
 	c, other *poolswap.Container[table, *table]
 	stranger *poolswap.Container[table, *table]
-	held     []*table // by readers: what is collected is not retired any more
+	held     []*table // by readers: an object that is collected is not retired any more
 }
 
 func newScene(t *testing.T, options poolswap.Options[table]) *scene {
@@ -271,7 +271,7 @@ func TestMisuseOfAnObjectIsRefusedAndHarmsNothingElse(t *testing.T) {
 				}
 				s.serves(misuse.inHand, misuse.retired)
 				runtime.KeepAlive(s.held)
-				runtime.KeepAlive(call) // it has what is in hand
+				runtime.KeepAlive(call) // it has the objects in hand
 			})
 		}
 	})
@@ -326,7 +326,7 @@ func TestAnObjectInTwoContainersIsRetiredOnce(t *testing.T) {
 		if s := pool.Stats(); s.Current != 2 || s.Retired != 0 {
 			t.Errorf("%d current, %d retired, want 2 and 0", s.Current, s.Retired)
 		}
-		runtime.KeepAlive(c) // and what is current in it
+		runtime.KeepAlive(c) // and the current object in it
 		runtime.KeepAlive(forged)
 		if err := pool.Drain(endedContext()); err != nil {
 			t.Error(err)

@@ -47,7 +47,7 @@ var overReleases = []struct {
 			c.Update(c.GetNew())
 			objectOf(obj).CountRelease()
 			objectOf(obj).CountRelease()
-			return obj, objectOf(obj).ValidationFailed // what its Acquire calls after the undo
+			return obj, objectOf(obj).ValidationFailed // its Acquire calls this after the undo
 		},
 		want: poolswap.OverReleaseError{Generation: 1, Acquired: 1, Released: 2},
 	},

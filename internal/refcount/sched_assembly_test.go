@@ -59,7 +59,7 @@ func staysInTheAssembly[T any, P poolswap.Object[T]](t *testing.T, current P) {
 	}
 }
 
-// ofAssemblyAlone is for what the assembly alone has: the way from Release of a
+// ofAssemblyAlone is for code that the assembly alone has: the way from Release of a
 // container to the methods, and a way of its own for the overflow stripe.
 var ofAssemblyAlone = []scenario{
 	{name: "an owner gives back through the container", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {

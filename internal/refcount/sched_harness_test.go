@@ -27,7 +27,7 @@ type testObject struct {
 	gone    bool // Discard ran last
 }
 
-// harness is a pool with test objects, and what is promised of them, watched at every
+// harness is a pool with test objects, and the promises about them, watched at every
 // step that the scheduler takes.
 type harness struct {
 	*sched.World
@@ -42,10 +42,10 @@ type harness struct {
 	reported   int  // errors
 	failed     int  // calls of Publish
 	closed     bool // Close of the pool returned
-	unfilled   bool // a Publish may give back what its fill never saw
+	unfilled   bool // a Publish may give back an object that its fill never saw
 }
 
-// watched is a container and what its only writer has done.
+// watched is a container and the deeds of its only writer.
 type watched struct {
 	*poolswap.Container[testObject, *testObject]
 	name     string
@@ -54,7 +54,7 @@ type watched struct {
 	maybeNil bool // an Update(nil) or Close was called
 
 	number    uint64         // the highest that a Publish returned
-	numbers   map[int]uint64 // of what was seen, by value
+	numbers   map[int]uint64 // of the objects that were seen, by value
 	published int            // by Publish
 	closed    bool           // Close returned
 }
@@ -112,7 +112,7 @@ func (l *harness) failFence() {
 // sampled: to Explore, steps in which that changes would be independent.
 func (l *harness) letLimitFall() { poolOf(l.pool).LetLimitFall(3, 1) }
 
-// notes stands for all that the promises are judged by, and for what the pool
+// notes stands for all that the promises are judged by, and for the words that the pool
 // has under its mutex.
 func (l *harness) notes() uint64 {
 	current, retired, discarded := poolOf(l.pool).Counted()
@@ -255,7 +255,7 @@ func (l *harness) update(c *watched, s *testObject) {
 	c.done = max(c.done, version)
 }
 
-// acquire watches the third: what is acquired was current during the call.
+// acquire watches the third: the acquired object was current during the call.
 func (l *harness) acquire(c *watched) *testObject {
 	done := c.done
 	l.Reads(c.id())

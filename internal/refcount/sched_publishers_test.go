@@ -11,21 +11,21 @@ import (
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
-// This file is the harness of the writer's side: what Publish, versions,
+// This file is the harness of the writer's side: the promises of Publish, versions,
 // waiting, Retain, Drain and Close promise, watched at every step. A test
 // object's value is its content: a publisher adds one to that of the current
 // object, so each value is published once.
 
 const (
 	recycled = -1  // the value after reset
-	onEmpty  = 100 // what a publisher makes of no current object
+	onEmpty  = 100 // the content that a publisher makes of no current object
 )
 
 // later is the harness's version of a published object: Publish does not say it
 // in advance.
 const later = 1 << 20
 
-// errFilling is what a fill that fails returns.
+// errFilling is returned by a fill that fails.
 var errFilling = errors.New("fill failed")
 
 // publish publishes the content that follows from the current one. refused is
@@ -142,7 +142,7 @@ func (l *harness) disown(s *testObject) {
 	l.all = slices.DeleteFunc(l.all, func(one *testObject) bool { return one == s })
 }
 
-// numbered watches that what was published as value has one number for all.
+// numbered watches that the publication of value has one number for all.
 func (l *harness) numbered(c *watched, value int, number uint64) {
 	if before, known := c.numbers[value]; known && before != number {
 		l.Fail("what %s published as %d has the versions %d and %d", c.name, value, before, number)
@@ -234,7 +234,7 @@ func (l *harness) closePool() {
 	l.closed = true
 	for _, s := range l.all {
 		l.Reads(s.id())
-		if !s.gone && !s.offered { // what is offered may be its maker's for good
+		if !s.gone && !s.offered { // an offered object may be its maker's for good
 			l.Fail("Close of the pool returned before Discard of %s", s.name)
 		}
 	}
@@ -245,7 +245,7 @@ func (l *harness) atEnd(c *watched, values ...int) {
 	l.AtEnd(func() { l.ends(c, values...) })
 }
 
-// ends watches what is current in the end: its value, 0 for none, must be one of
+// ends watches the object that is current in the end: its value, 0 for none, must be one of
 // those, and its number that of the container.
 func (l *harness) ends(c *watched, values ...int) {
 	value, number := 0, uint64(0)

@@ -137,7 +137,7 @@ func TestRandomInterleavingsOfLargerScenarios(t *testing.T) {
 	}
 }
 
-// TestOneSweeperRunsAtATime: however late an object is pushed, two resets of what
+// TestOneSweeperRunsAtATime: however late an object is pushed, two resets of objects that
 // readers left never run at a time.
 func TestOneSweeperRunsAtATime(t *testing.T) {
 	sampleBare(t, func(w *sched.World) {
@@ -205,7 +205,7 @@ func (l *harness) writers(c *watched) {
 	}
 }
 
-// rivals starts two threads that do what only one may: one must be refused.
+// rivals starts two threads that do a thing that only one may: one must be refused.
 func (l *harness) rivals(do func()) {
 	for range 2 {
 		l.Start("rival", func() {

@@ -68,7 +68,7 @@ func TestEveryInterleavingOfSmallScenarios(t *testing.T) {
 	}
 }
 
-// TestSleepSetsLeaveOutNoState: what Explore leaves out is transitions, which
+// TestSleepSetsLeaveOutNoState: Explore leaves out transitions, which
 // lead to states that it sees anyway.
 func TestSleepSetsLeaveOutNoState(t *testing.T) {
 	const enough = 10_000
@@ -106,13 +106,13 @@ type scenario struct {
 	threads    func(l *harness, c []*watched)
 }
 
-// explore is [sched.Explore] of s, after which the heavy fence is what it was.
+// explore is [sched.Explore] of s, after which the heavy fence is as before.
 func (s scenario) explore(most int) sched.Result {
 	defer func() { mendFence() }()
 	return sched.Explore(s.config, s.setUp, most)
 }
 
-// sample is [sched.Sample] of s, after which the heavy fence is what it was.
+// sample is [sched.Sample] of s, after which the heavy fence is as before.
 func (s scenario) sample(runs, changes int) sched.Result {
 	defer func() { mendFence() }()
 	return sched.Sample(s.config, s.setUp, runs, changes, 1)
@@ -265,7 +265,7 @@ var updateScenarios = []scenario{
 		l.update(c[0], nil)
 		s := l.literal()
 		s.in, s.version = c[0], 1
-		l.maxLive = 0 // what is new to the pool counts here, and not yet there
+		l.maxLive = 0 // an object new to the pool counts here, and not yet there
 		l.Start("one", func() { l.Panics(func() { c[0].Update(s) }) })
 		l.Start("two", func() {
 			l.Panics(func() { c[0].Update(s) })

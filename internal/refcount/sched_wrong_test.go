@@ -12,7 +12,7 @@ import (
 	"github.com/poolswap/poolswap/internal/sched"
 )
 
-// This file takes misuse through interleavings. What is refused at some moment
+// These scenarios take misuse through interleavings. A call that is refused at some moment
 // must be refused at each, and cost no other call an object. The harness has no part
 // in this: its accounts are of programs that are right.
 
@@ -119,7 +119,7 @@ func TestANewObjectIsNoCopyWhileItIsAdopted(t *testing.T) {
 
 // TestAnObjectFromTheOverflowIsDrained publishes and replaces an object as soon as
 // it is in the overflow. Its mark is then of another way out, and a Drain must wait
-// for it. The harness has no part in this: its pools discard what is too much.
+// for it. The harness has no part in this: its pools discard the surplus.
 func TestAnObjectFromTheOverflowIsDrained(t *testing.T) {
 	const current = 1
 	sampleBare(t, func(w *sched.World) {

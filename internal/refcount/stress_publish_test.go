@@ -45,7 +45,7 @@ func newPublishers(t *testing.T, portable bool, target uint64) *publishers {
 	p.pool = poolswap.NewPoolWithOptions(
 		func() *canary { p.made.Add(1); return newCanary(poison) },
 		func(obj *canary) bool {
-			// A publisher that finds the container closed gives back what it has not
+			// A publisher that finds the container closed gives back an object that it has not
 			// filled.
 			if word := obj.words[0]; word == poison && !p.over() || !obj.holds(word) {
 				p.fail("a canary was reset twice or while it was written: %x", obj.words)
@@ -75,7 +75,7 @@ func (p *publishers) look(obj *canary) (word, version uint64) {
 	return word, version
 }
 
-// publish publishes what follows the current canary until the container is
+// publish publishes the successor of the current canary until the container is
 // closed, and then a few times more.
 func (p *publishers) publish(ctx context.Context) {
 	for refused := 0; refused < 3; {
@@ -167,7 +167,7 @@ func (p *publishers) grows(last *uint64, obj *canary) {
 // read acquires until the container is closed.
 func (p *publishers) read() {
 	for last := uint64(0); ; {
-		last = max(last, p.c.Version()) // what is acquired after it is not older
+		last = max(last, p.c.Version()) // an object acquired after it is not older
 		obj := p.c.Acquire()
 		if obj == nil {
 			return
@@ -193,7 +193,7 @@ func (p *publishers) load() {
 	}
 }
 
-// retain hands what it acquires to two others, each with a reference of its own,
+// retain hands the objects that it acquires to two others, each with a reference of its own,
 // until the container is closed.
 func (p *publishers) retain() {
 	passed := make(chan *canary)

@@ -42,7 +42,7 @@ func TestStressWithWindowsWidened(t *testing.T) {
 
 // yielder is a Machine that sometimes yields where Acquire counts, between the
 // load of a candidate and its re-validation, so that validations fail often. It
-// does not order goroutines beyond what the code does, so the race detector
+// does not order goroutines beyond the order of the code, so the race detector
 // finds the same races as without it. It is for the portable counting mode: it
 // has no store buffers.
 type yielder struct {

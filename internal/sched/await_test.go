@@ -114,7 +114,7 @@ func TestAThreadThatNoneWakesIsADeadlock(t *testing.T) {
 	}, "deadlock: waiter waits for ever")
 }
 
-// TestEqualWaitsAreOneState: signals that threads make are named by what made
+// TestEqualWaitsAreOneState: signals that threads make are named by the step that made
 // them, so that each run, whose signals have other addresses, does not count as
 // another state.
 func TestEqualWaitsAreOneState(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"github.com/poolswap/poolswap/internal/seam"
 )
 
-// program starts threads that store what they read in read.
+// program starts threads that store the values that they read in read.
 type program func(w *sched.World, read []uint64)
 
 // counts makes counters of those names.
@@ -151,7 +151,7 @@ func perhaps(w *sched.World, acquired, _ []*seam.Count) (time func() bool) {
 	return func() bool { return decided.Load() == 1 }
 }
 
-// setOnce is a thread that sets what another looks for, after each has used a
+// setOnce is a thread that sets a word that another looks for, after each has used a
 // word.
 func setOnce(w *sched.World, read []uint64) {
 	x, made := word(w, "x"), new(seam.SetOnce[uint64])

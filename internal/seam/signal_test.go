@@ -17,7 +17,7 @@ func TestASignalWakesAllWhoWait(t *testing.T) {
 		t.Fatal("a new signal has fired")
 	default:
 	}
-	var note int // the signal is what passes it on: the race detector watches
+	var note int // the signal passes it on: the race detector watches
 	errs := make(chan error)
 	for i := range 4 {
 		go func() {

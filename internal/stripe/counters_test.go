@@ -116,7 +116,7 @@ func TestOutstandingIsAcquiredMinusReleased(t *testing.T) {
 	}
 }
 
-// TestHeldIsNeverNegative: a Release too many must not hide what other objects
+// TestHeldIsNeverNegative: a Release too many must not hide the references that other objects
 // are held by, since Stats adds them up.
 func TestHeldIsNeverNegative(t *testing.T) {
 	c := stripe.NewSized(0, 2)
