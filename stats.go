@@ -36,10 +36,10 @@ type Stats struct {
 
 	Versions        []uint64      // of the current objects, ascending
 	FailedPublishes uint64        // calls of Publish that published nothing: by an error or panic of fill, a conflict, the limit, ctx or Close
-	Held            int           // references outstanding, to current objects as well; counts still in store buffers are missing
+	Held            int           // references outstanding, to current objects as well; omits counts still in store buffers
 	OldestRetired   time.Duration // since the oldest object that is still held was replaced, in nanoseconds; 0 if there is none
 
-	// Reads describes how references are counted.
+	// Reads says how reads are counted, and how often they met a publication.
 	Reads struct {
 		Retries      uint64 // times that an Acquire began again because an Update came between
 		LateReleases uint64 // Releases of an object that was being replaced or was replaced
