@@ -183,6 +183,11 @@ func publisher[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], load fu
 // fill fills an object from the pool, before its publication. current is the version
 // that it is to replace.
 func (a *attempt) fill(current uint64, load func() error) error {
+	a.stage = Verifying
+	if sum, err := a.bodies.verifyFirst(); err != nil {
+		a.sum = sum
+		return err
+	}
 	a.stage = Loading
 	refusal := recovered(load)
 	if errors.As(refusal, new(*temporary)) {

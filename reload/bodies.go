@@ -31,7 +31,7 @@ func newBodies(ctx context.Context, content *Content, maxBytes int64) (*bodies, 
 
 func (b *bodies) add(content Content, part string) *Content {
 	if len(content.Parts) == 0 {
-		one := &body{of: b, inner: content.Body, part: part, size: content.Size, verify: content.Verify, hash: sha256.New()}
+		one := &body{of: b, inner: content.Body, part: part, size: content.Size, verify: content.Verify, digest: content.digest, hash: sha256.New()}
 		content.Body = one
 		b.all = append(b.all, one)
 		return &content
@@ -98,6 +98,20 @@ func (b *bodies) verify(sums [][sha256.Size]byte) error {
 		}
 	}
 	return nil
+}
+
+// verifyFirst calls Verify of each content whose digest is known before it is read.
+// It returns the digest of content that Verify refused.
+func (b *bodies) verifyFirst() (sum [sha256.Size]byte, err error) {
+	for _, one := range b.all {
+		if one.verify == nil || one.digest == nil {
+			continue
+		}
+		if err := recovered(func() error { return one.verify(*one.digest) }); err != nil {
+			return *one.digest, one.named(err)
+		}
+	}
+	return sum, nil
 }
 
 // digestOf returns a digest of digests.

@@ -16,6 +16,7 @@ type body struct {
 	part   string // the name of its source if there are others, or ""
 	size   int64  // announced, or -1
 	verify func(sum [sha256.Size]byte) error
+	digest *[sha256.Size]byte // known before load, or nil
 	read   int64
 	hash   hash.Hash
 	err    error // of the last Read: io.EOF if the content is whole

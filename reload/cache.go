@@ -242,8 +242,9 @@ func (k *kept) check(file *os.File) error {
 // content returns the content in file. It is verified again by the bytes that load
 // read, since others may write to the directory.
 func (k *kept) content(file *os.File) *Content {
+	digest, _ := hex.DecodeString(k.SHA256) // this process has written or compared it
 	return &Content{
-		Revision: k.Revision, Size: k.Size, Modified: k.Modified, proofs: k.Proofs,
+		Revision: k.Revision, Size: k.Size, Modified: k.Modified, proofs: k.Proofs, digest: (*[sha256.Size]byte)(digest),
 		Body: &fileReader{fromStart(file), file}, File: file,
 		Verify: func(sum [sha256.Size]byte) error {
 			if hex.EncodeToString(sum[:]) != k.SHA256 {

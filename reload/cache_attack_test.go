@@ -154,6 +154,31 @@ func TestSpoolChangedDuringLoad(t *testing.T) {
 	}
 }
 
+// TestLoadSeesVerifiedContentAlone has a Cache verify the whole file before load.
+func TestLoadSeesVerifiedContentAlone(t *testing.T) {
+	t.Parallel()
+	public, private := key('a')
+	content, signatures := new(reloadtest.Fake), new(reloadtest.Fake)
+	c, _ := newTexts()
+	loads := 0
+	r := reload.New(c, reload.Join(reload.Cache(reload.WithEd25519(content, signatures, public), t.TempDir())), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		loads++
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	push(content, "forged")
+	signatures.Push(signed(private, "signed"))
+	for i, refused := range []bool{false, true} { // twice the same is no broken transfer
+		if failure := failsWith(t, r, reload.Verifying); failure.Refused != refused || loads != 0 {
+			t.Errorf("attempt %d, %d loads: %v", i, loads, failure)
+		}
+	}
+	push(content, "signed")
+	succeeds(t, r, c, "signed")
+	if loads != 1 {
+		t.Errorf("%d loads", loads)
+	}
+}
+
 // TestSpoolIsPrivate has Cache make its directory for one user.
 func TestSpoolIsPrivate(t *testing.T) {
 	t.Parallel()

@@ -79,8 +79,13 @@ type Content struct {
 	Source string
 
 	// Verify, if not nil, is called with the SHA-256 of the whole Body when load
-	// has returned nil. If it returns an error, the content is not published.
+	// has returned nil, and before load, too, if a Cache has the Body. If it returns
+	// an error, the content is not published.
 	Verify func(sum [sha256.Size]byte) error
+
+	// digest is the SHA-256 of the Body if it is known before load, as that of a
+	// file in a Cache is: Verify is called with it first.
+	digest *[sha256.Size]byte
 
 	// proofs are the checksums or signatures that Verify compares with, the
 	// innermost first, for a Cache to keep.
