@@ -15,13 +15,13 @@ func Format(value float64, unit string) string {
 	switch {
 	case math.IsNaN(value):
 		return "-"
-	case unit == "ns/op" || unit == "ns/load" || strings.HasSuffix(unit, "-ns") || strings.HasSuffix(unit, "-ns/op"):
+	case unit == "ns/op" || strings.HasSuffix(unit, "-ns") || strings.HasSuffix(unit, "-ns/op"):
 		return scaled(value, 1000, "ns", "µs", "ms", "s")
-	case unit == "B/op" || unit == "B/update" || unit == "B/load" || strings.HasSuffix(unit, "-bytes"):
+	case unit == "B/op" || unit == "B/update" || strings.HasSuffix(unit, "-bytes"):
 		return scaled(whole(value), 1024, "B", "KiB", "MiB", "GiB")
 	case strings.HasSuffix(unit, "-share"):
 		return digits(100*value) + " %"
-	case unit == "allocs/op" || unit == "allocs/load":
+	case unit == "allocs/op":
 		return digits(whole(value))
 	}
 	return digits(value)

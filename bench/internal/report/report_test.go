@@ -137,7 +137,7 @@ func TestPageStandsAlone(t *testing.T) {
 // TestEachRivalIsExplained: the page says what each way to share is.
 func TestEachRivalIsExplained(t *testing.T) {
 	for _, s := range suites.All() {
-		if s.Name == "pooling" || s.Name == "slab" || s.Promises != nil {
+		if s.Name == "pooling" || s.Promises != nil {
 			continue // these compare other things, or have promises
 		}
 		for _, c := range s.Cases {
