@@ -101,7 +101,7 @@ func awaitChildren(pid int) (children []int) {
 			for _, word := range strings.Fields(string(content)) {
 				arguments, _ := os.ReadFile(filepath.Join("/proc", word, "cmdline"))
 				child, err := strconv.Atoi(word)
-				if err == nil && bytes.HasSuffix(arguments, []byte("\x00"+runner.ChildArgument+"\x00")) {
+				if err == nil && bytes.Contains(arguments, []byte("\x00"+runner.ChildArgument+"\x00")) {
 					children = append(children, child)
 				}
 			}

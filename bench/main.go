@@ -24,8 +24,8 @@ import (
 )
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == runner.ChildArgument {
-		if err := runner.Serve(suites.All(), os.Stdin, os.Stdout); err != nil {
+	if len(os.Args) > 1 && os.Args[1] == runner.ChildArgument {
+		if err := runner.Serve(suites.All(), os.Args[1:], os.Stdout); err != nil {
 			_, _ = fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}

@@ -16,7 +16,7 @@ import (
 // TestMain lets the test binary be the command, so that tests start it as a
 // process and it can start itself as a child.
 func TestMain(m *testing.M) {
-	if os.Getenv("BENCH_TEST_COMMAND") != "" || len(os.Args) == 2 && os.Args[1] == runner.ChildArgument {
+	if os.Getenv("BENCH_TEST_COMMAND") != "" || len(os.Args) > 1 && os.Args[1] == runner.ChildArgument {
 		main()
 		return
 	}

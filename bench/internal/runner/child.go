@@ -11,115 +11,59 @@ import (
 	"os/signal"
 )
 
-// ChildArgument as the only argument of the command makes it a child: a process
-// that measures and does nothing else. It takes one request at a time from its
-// standard input and answers on its standard output, so the parent draws and
-// writes only while nothing is measured.
+// ChildArgument as the first argument of the command makes it a child: a process
+// that takes one sample and does nothing else. The parent draws and writes only
+// while there is none.
 const ChildArgument = "child"
 
-// request asks a child for one sample.
+// request asks a child for a sample.
 type request struct {
 	Suite, Case, Rival string
 	Config             Config
 }
 
-// answer is the answer of the child.
-type answer struct {
-	Sample Sample
-	Error  string
-}
-
-// Serve is what a child does: it answers requests until its input ends.
-func Serve(suites []Suite, in io.Reader, out io.Writer) error {
+// Serve is the work of a child: it takes the sample that its second argument asks
+// for, and writes it.
+func Serve(suites []Suite, arguments []string, out io.Writer) error {
 	signal.Ignore(os.Interrupt) // where Ctrl-C is for all processes, the parent decides
-	requests, answers := json.NewDecoder(in), json.NewEncoder(out)
-	for {
-		var q request
-		if err := requests.Decode(&q); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		var a answer
-		var err error
-		if a.Sample, err = take(suites, q); err != nil {
-			a = answer{Error: err.Error()}
-		}
-		if err := answers.Encode(a); err != nil {
-			return err
-		}
+	var q request
+	if len(arguments) != 2 || json.Unmarshal([]byte(arguments[1]), &q) != nil {
+		return errors.New("a child wants a request")
 	}
-}
-
-func take(suites []Suite, q request) (Sample, error) {
 	for i := range suites {
-		if suites[i].Name != q.Suite {
-			continue
-		}
-		if c := suites[i].Find(q.Case); c != nil {
-			if rival := c.Find(q.Rival); rival != nil {
-				return rival.Sample(q.Config)
+		if c := suites[i].Find(q.Case); c != nil && suites[i].Name == q.Suite {
+			sample, err := c.Find(q.Rival).Sample(q.Config)
+			if err != nil {
+				return err
 			}
+			return json.NewEncoder(out).Encode(sample)
 		}
 	}
-	return Sample{}, fmt.Errorf("there is no rival %s in case %s of suite %s", q.Rival, q.Case, q.Suite)
+	return fmt.Errorf("there is no case %s in suite %s", q.Case, q.Suite)
 }
 
-// child is a running child, as the parent sees it.
-type child struct {
-	command *exec.Cmd
-	stdin   io.WriteCloser
-	in      *json.Encoder
-	out     *json.Decoder
-}
-
-// start starts a child under a memory limit, if one is given. It is killed when
-// the context ends.
-func start(ctx context.Context, memoryLimit string, stderr io.Writer) (*child, error) {
+// take takes a sample in a child, under a memory limit if one is given. The child
+// is killed when the context ends.
+func (q request) take(ctx context.Context, memoryLimit string, stderr io.Writer) (sample Sample, err error) {
 	executable, err := os.Executable()
 	if err != nil {
-		return nil, err
+		return sample, err
 	}
-	command := exec.CommandContext(ctx, executable, ChildArgument)
+	text, err := json.Marshal(q)
+	if err != nil {
+		return sample, err
+	}
+	command := exec.CommandContext(ctx, executable, ChildArgument, string(text))
 	if memoryLimit != "" {
 		command.Env = append(os.Environ(), "GOMEMLIMIT="+memoryLimit)
 	}
 	command.Stderr, command.SysProcAttr = stderr, apart
-	stdin, err := command.StdinPipe()
-	if err != nil {
-		return nil, err
-	}
-	stdout, err := command.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	return &child{command, stdin, json.NewEncoder(stdin), json.NewDecoder(stdout)}, command.Start()
-}
-
-// sample asks for one sample and waits for it.
-func (c *child) sample(q request) (Sample, error) {
-	var a answer
-	err := c.in.Encode(q)
+	answer, err := command.Output()
 	if err == nil {
-		err = c.out.Decode(&a)
+		err = json.Unmarshal(answer, &sample)
 	}
 	if err != nil {
-		if ended := c.stop(); ended != nil {
-			err = ended // says more than that the pipe is closed
-		}
-		return Sample{}, fmt.Errorf("the measuring process broke off: %w", err)
+		err = fmt.Errorf("suite %s, case %s, %s: the measuring process broke off: %w", q.Suite, q.Case, q.Rival, err)
 	}
-	if a.Error != "" {
-		return Sample{}, errors.New(a.Error)
-	}
-	return a.Sample, nil
-}
-
-// stop ends the child and waits for it. Stopping nil, or twice, does nothing.
-func (c *child) stop() error {
-	if c == nil || c.command.ProcessState != nil {
-		return nil
-	}
-	_ = c.stdin.Close()
-	return c.command.Wait()
+	return sample, err
 }

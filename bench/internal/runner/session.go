@@ -2,7 +2,6 @@ package runner
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"time"
 )
@@ -46,30 +45,19 @@ func (s *Session) Run(ctx context.Context, run *Run) error {
 }
 
 // measure takes the samples of a case in turns, A B C A B C, so that a change on
-// the machine meets all rivals. No case finds garbage of another: each has a
+// the machine meets all rivals. No sample finds garbage of another: each has a
 // process of its own.
-func (s *Session) measure(ctx context.Context, suite *Suite, c *Case, run *Run, progress *progress) (err error) {
+func (s *Session) measure(ctx context.Context, suite *Suite, c *Case, run *Run, progress *progress) error {
 	config := Config{Time: s.time(suite), Shrink: 1}
-	var measuring *child
-	defer func() { _ = measuring.stop() }()
 	for round := range s.rounds(c) {
 		for i := range c.Rivals {
 			rival := c.Rivals[i].Name
 			progress.next(suite, c, rival, round)
-			if measuring == nil {
-				if measuring, err = start(ctx, c.MemoryLimit, s.Stderr); err != nil {
-					return err
-				}
-			}
-			sample, err := measuring.sample(request{suite.Name, c.Name, rival, config})
+			sample, err := request{suite.Name, c.Name, rival, config}.take(ctx, c.MemoryLimit, s.Stderr)
 			if err != nil {
-				return fmt.Errorf("suite %s, case %s, %s: %w", suite.Name, c.Name, rival, err)
+				return err
 			}
 			run.Add(suite.Name, c.Name, rival, sample)
-			if c.OwnProcess {
-				_ = measuring.stop()
-				measuring = nil
-			}
 		}
 	}
 	return nil

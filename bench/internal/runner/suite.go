@@ -58,7 +58,6 @@ type Case struct {
 	Rivals []Rival
 
 	MemoryLimit string        // GOMEMLIMIT of the process, if not empty
-	OwnProcess  bool          // each sample has a process of its own, and not each case
 	Setup       time.Duration // about how long a sample takes beyond its clock; for the progress
 	MostRounds  int           // bounds the samples of each rival where one takes very long
 }

@@ -38,7 +38,7 @@ func steady() runner.Suite {
 			"gc-cpu-ns", "collector's CPU/s", "cpu-ns", "CPU/s", "gcs", "collections", "B/update", "B/update"),
 		OnRequest: true,
 		Cases: []runner.Case{{
-			Name: "object=200MiB", Ours: "PoolSwap", OwnProcess: true, Setup: 2 * time.Second,
+			Name: "object=200MiB", Ours: "PoolSwap", Setup: 2 * time.Second,
 			Rivals: each([]string{"PoolSwap", "AtomicPtr", "MutexAlloc", "RWMutexRef"}, sampleSteady),
 		}},
 	}

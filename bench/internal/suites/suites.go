@@ -62,19 +62,12 @@ const (
 // measured, making strings is not.
 type entries struct{ keys, values []string }
 
-// lastEntries are those of the last sample, which the next ones can share.
-var lastEntries atomic.Pointer[entries]
-
 func newEntries(n int) *entries {
-	if e := lastEntries.Load(); e != nil && len(e.keys) == n {
-		return e
-	}
 	e := &entries{make([]string, n), make([]string, n)}
 	for i := range n {
 		e.keys[i] = "key-" + strconv.Itoa(i)
 		e.values[i] = "value-" + strconv.Itoa(i)
 	}
-	lastEntries.Store(e)
 	return e
 }
 
