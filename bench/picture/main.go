@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -15,23 +16,14 @@ const (
 )
 
 func main() {
-	if err := run(kept, images); err != nil {
+	drawn, err := drawAll(kept)
+	for name, picture := range drawn {
+		err = errors.Join(err, runner.WriteFile(images, name, picture))
+	}
+	if err != nil {
 		_, _ = fmt.Fprintln(os.Stderr, "picture:", err)
 		os.Exit(1)
 	}
-}
-
-func run(from, to string) error {
-	drawn, err := drawAll(from)
-	if err != nil {
-		return err
-	}
-	for name, picture := range drawn {
-		if err := runner.WriteFile(to, name, picture); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // drawAll returns the pictures of the run in that folder, by the names of their

@@ -172,9 +172,18 @@ func TestFormat(t *testing.T) {
 		unit  string
 		want  string
 	}{
-		{5.024, "ns/op", "5.02 ns"}, {0.2563, "ns/op", "0.26 ns"}, {0.0123, "ns/op", "0.012 ns"}, {999.4, "ns/op", "999 ns"},
-		{999.9, "core-ns/op", "1.00 µs"}, {27_650_000, "max-ns", "27.6 ms"}, {61e9, "max-ns", "61 s"}, {0.9, "B/op", "0 B"},
-		{52_485, "B/op", "51.3 KiB"}, {-300, "heap-bytes", "-300 B"}, {129.57, "allocs/op", "129"}, {2, "factory-calls", "2"},
+		{5.024, "ns/op", "5.02 ns"},
+		{0.2563, "ns/op", "0.26 ns"},
+		{0.0123, "ns/op", "0.012 ns"},
+		{999.4, "ns/op", "999 ns"},
+		{999.9, "core-ns/op", "1.00 µs"},
+		{27_650_000, "max-ns", "27.6 ms"},
+		{61e9, "max-ns", "61 s"},
+		{0.9, "B/op", "0 B"},
+		{52_485, "B/op", "51.3 KiB"},
+		{-300, "heap-bytes", "-300 B"},
+		{129.57, "allocs/op", "129"},
+		{2, "factory-calls", "2"},
 	} {
 		if got := report.Format(c.value, c.unit); got != c.want {
 			t.Errorf("%v %s is shown as %q, want %q", c.value, c.unit, got, c.want)

@@ -93,10 +93,10 @@ func readTicks() (busy, all time.Duration) {
 func parseTicks(text string) (busy, all time.Duration) {
 	const tick = 10 * time.Millisecond
 	// The time of guests, which follows, is in user already.
-	var user, nice, system, idle, iowait, irq, softirq, steal time.Duration
+	var user, nice, system, idle, iowait, irq, softirq, steal int
 	if _, err := fmt.Sscanf(text, "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &iowait, &irq, &softirq, &steal); err != nil {
 		return 0, 0
 	}
-	busy = tick * (user + nice + system + irq + softirq + steal)
-	return busy, busy + tick*(idle+iowait)
+	n := user + nice + system + irq + softirq + steal
+	return time.Duration(n) * tick, time.Duration(n+idle+iowait) * tick
 }

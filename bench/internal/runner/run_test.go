@@ -117,7 +117,8 @@ func TestOthersHaveAShare(t *testing.T) {
 		}
 		return
 	}
-	for _, now := readTicks(); now < before+100*time.Millisecond; _, now = readTicks() {
+	for now := before; now < before+100*time.Millisecond; {
+		_, now = readTicks()
 	}
 	if got := share(); got < 0 || got > 1 {
 		t.Errorf("the share of others is %v", got)

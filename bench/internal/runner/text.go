@@ -73,13 +73,14 @@ func (r *Run) WriteText(w io.Writer) error {
 
 func (r *Run) config() (config []benchfmt.Config) {
 	m := &r.Machine
-	for _, pair := range [][2]string{
-		{"goos", m.OS}, {"goarch", m.Arch}, {"pkg", "github.com/poolswap/poolswap/bench"}, {"cpu", m.CPU}, {"cpu-model", m.Model},
-		{"cores", strconv.Itoa(m.Cores)}, {"go", m.Go}, {"counting", m.Counting}, {"started", r.Started}, {"command", r.Command},
-		{"others", strconv.FormatFloat(r.Others, 'f', 3, 64)},
-	} {
-		if pair[1] != "" {
-			config = append(config, benchfmt.Config{Key: pair[0], Value: []byte(pair[1]), File: true})
+	pairs := []string{
+		"goos", m.OS, "goarch", m.Arch, "pkg", "github.com/poolswap/poolswap/bench", "cpu", m.CPU, "cpu-model", m.Model,
+		"cores", strconv.Itoa(m.Cores), "go", m.Go, "counting", m.Counting, "started", r.Started, "command", r.Command,
+		"others", strconv.FormatFloat(r.Others, 'f', 3, 64),
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			config = append(config, benchfmt.Config{Key: pairs[i], Value: []byte(pairs[i+1]), File: true})
 		}
 	}
 	return config

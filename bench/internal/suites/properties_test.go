@@ -16,7 +16,7 @@ import (
 // TestSamplesShowThePropertiesOfRivals: who makes objects, and allocates, whatever
 // the time it takes.
 func TestSamplesShowThePropertiesOfRivals(t *testing.T) {
-	real, tenth := runner.Config{Time: 10 * time.Millisecond}, runner.Config{Time: time.Millisecond, Shrink: 10}
+	whole, tenth := runner.Config{Time: 10 * time.Millisecond}, runner.Config{Time: time.Millisecond, Shrink: 10}
 	const few = 10 // a handful: collections take something from a sync.Pool now and then
 	inf := math.Inf(1)
 	for _, c := range []struct {
@@ -32,26 +32,26 @@ func TestSamplesShowThePropertiesOfRivals(t *testing.T) {
 		{"cadence", "collections=3", "AtomicPtr", tenth, "factory-calls", 10, 10},
 		{"hotswap", "writes=1%/limit=512MiB", "AtomicPtr", smallest, "maps/op", 0.01, 0.01}, // the share of writes is exact
 		{"hotswap", "writes=50%/limit=512MiB", "AtomicPtr", smallest, "maps/op", 0.5, 0.5},
-		{"pooling", "work=log-line", "NoPool", real, "allocs/op", 2, 2},
-		{"pooling", "work=log-line", "Wrapper", real, "allocs/op", 1, 1},
-		{"pooling", "work=log-line", "typedpool", real, "allocs/op", 0, 0},
-		{"pooling", "work=struct8k", "NoPool", real, "B/op", 8192, 8192 + few},
-		{"pooling", "work=struct8k", "sync.Pool", real, "B/op", 0, few},
-		{"pooling", "work=struct8k", "typedpool", real, "B/op", 0, few},
-		{"pooling", "work=small", "NoPool", real, "allocs/op", 10_000, 10_000 + few},
-		{"pooling", "work=small", "sync.Pool", real, "allocs/op", 0, few},
-		{"pooling", "work=small", "Go1.12", real, "allocs/op", 0, few},
-		{"pooling", "work=small", "typedpool", real, "allocs/op", 0, few},
-		{"pooling", "work=small", "poolswap", real, "allocs/op", 0, few},
+		{"pooling", "work=log-line", "NoPool", whole, "allocs/op", 2, 2},
+		{"pooling", "work=log-line", "Wrapper", whole, "allocs/op", 1, 1},
+		{"pooling", "work=log-line", "typedpool", whole, "allocs/op", 0, 0},
+		{"pooling", "work=struct8k", "NoPool", whole, "B/op", 8192, 8192 + few},
+		{"pooling", "work=struct8k", "sync.Pool", whole, "B/op", 0, few},
+		{"pooling", "work=struct8k", "typedpool", whole, "B/op", 0, few},
+		{"pooling", "work=small", "NoPool", whole, "allocs/op", 10_000, 10_000 + few},
+		{"pooling", "work=small", "sync.Pool", whole, "allocs/op", 0, few},
+		{"pooling", "work=small", "Go1.12", whole, "allocs/op", 0, few},
+		{"pooling", "work=small", "typedpool", whole, "allocs/op", 0, few},
+		{"pooling", "work=small", "poolswap", whole, "allocs/op", 0, few},
 		// A log that grows once allocates more in a sample, and a map does.
-		{"delta", "changes=10/keys=1k", "Oplog", real, "B/op", 0, few},
-		{"delta", "changes=10/keys=1k", "RWMutexMap", real, "B/op", 0, few},
-		{"delta", "changes=1000/keys=1k", "Oplog", real, "B/op", 0, 8 << 10},
-		{"delta", "changes=10/keys=1k", "CloneAtomicPtr", real, "B/op", 1000 * (16 + 8), inf},
-		{"delta", "changes=10/keys=10k", "CloneAtomicPtr", real, "B/op", 10_000 * (16 + 8), inf},
+		{"delta", "changes=10/keys=1k", "Oplog", whole, "B/op", 0, few},
+		{"delta", "changes=10/keys=1k", "RWMutexMap", whole, "B/op", 0, few},
+		{"delta", "changes=1000/keys=1k", "Oplog", whole, "B/op", 0, 8 << 10},
+		{"delta", "changes=10/keys=1k", "CloneAtomicPtr", whole, "B/op", 1000 * (16 + 8), inf},
+		{"delta", "changes=10/keys=10k", "CloneAtomicPtr", whole, "B/op", 10_000 * (16 + 8), inf},
 	} {
 		got := sampled(t, c.suite, c.name, c.rival, c.config).Values[c.unit]
-		if whole := math.Floor(got); got < c.least || got > c.most && whole > c.most {
+		if got < c.least || got > c.most && math.Floor(got) > c.most {
 			t.Errorf("%s, %s, %s: %v %s, want %v to %v", c.suite, c.name, c.rival, got, c.unit, c.least, c.most)
 		}
 	}
