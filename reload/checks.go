@@ -3,9 +3,7 @@ package reload
 import (
 	"bytes"
 	"context"
-	"crypto/ed25519"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -39,47 +37,6 @@ func WithSHA256(source, sums Source) Source {
 		}
 		return nil
 	}}
-}
-
-// WithEd25519 returns source with each content checked against the signature
-// that signatures has: an Ed25519 signature of the content's SHA-256 (its 32
-// bytes), raw or in base64, by any of keys. Content without a good signature is
-// not published, as with [WithSHA256], and a [Cache] goes around it, too. It panics
-// without a key, or with one of the wrong length.
-//
-// A signature says who made the content, not that it is the newest: content that was
-// signed once can be served again.
-func WithEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
-	if len(keys) == 0 {
-		panic("reload: WithEd25519 without a key")
-	}
-	refuseJoin(source, "WithEd25519", "Join(WithEd25519(a, signatures, keys...), b)")
-	for _, key := range keys {
-		if len(key) != ed25519.PublicKeySize {
-			panic(fmt.Sprintf("reload: WithEd25519 with a key of %d bytes, not %d", len(key), ed25519.PublicKeySize))
-		}
-	}
-	return &checkedSource{Source: source, side: signatures, check: "Ed25519 " + keysOf(keys), verify: func(side []byte, sum [sha256.Size]byte) error {
-		signature := side
-		if len(side) != ed25519.SignatureSize {
-			var err error
-			if signature, err = base64.StdEncoding.DecodeString(strings.TrimSpace(string(side))); err != nil || len(signature) != ed25519.SignatureSize {
-				return fmt.Errorf("%s holds no Ed25519 signature of %d bytes, raw or in base64", nameOf(signatures), ed25519.SignatureSize)
-			}
-		}
-		for _, key := range keys {
-			if ed25519.Verify(key, sum[:], signature) {
-				return nil
-			}
-		}
-		return fmt.Errorf("the signature in %s is by none of the keys", nameOf(signatures))
-	}}
-}
-
-// keysOf returns a text for keys, whatever their order.
-func keysOf(keys []ed25519.PublicKey) string {
-	sorted := slices.SortedFunc(slices.Values(keys), func(a, b ed25519.PublicKey) int { return bytes.Compare(a, b) })
-	return fmt.Sprintf("%x", sorted)
 }
 
 // checkedSource is a Source with another one, its side, beside it, which has the

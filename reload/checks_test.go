@@ -233,6 +233,8 @@ func TestEd25519KeysPanic(t *testing.T) {
 	pooltest.WantPanic(t, "reload: WithEd25519 without a key", func() { reload.WithEd25519(source, source) })
 	pooltest.WantPanic(t, "reload: WithEd25519 with a key of 31 bytes, not 32", func() { reload.WithEd25519(source, source, public, public[:31]) })
 	pooltest.WantPanic(t, "reload: WithEd25519 with a key of 0 bytes, not 32", func() { reload.WithEd25519(source, source, nil) })
+	pooltest.WantPanic(t, "reload: VerifySigned without a key", func() { reload.VerifySigned(source, source, "deny") })
+	pooltest.WantPanic(t, "reload: VerifySigned without a name", func() { reload.VerifySigned(source, source, "", public) })
 }
 
 // A check gives no revision to content that has none: such content is fetched at

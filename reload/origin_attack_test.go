@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/ed25519"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -20,6 +21,7 @@ import (
 	"time"
 
 	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
 // refuseAtOnce is load, but reads no further than it has to.
@@ -272,6 +274,55 @@ func TestEscapedSecretsAreHidden(t *testing.T) {
 			failure := failsWith(t, r, reload.Fetching)
 			if text := everything(r, failure); strings.Contains(text, "k3y") || strings.Contains(text, "k&#51;y") || !strings.Contains(text, "403") {
 				t.Error(text)
+			}
+		})
+	}
+}
+
+// TestContentOfAnotherName serves a list of allowed users, with its signature, in
+// the place of the denied ones.
+func TestContentOfAnotherName(t *testing.T) {
+	t.Parallel()
+	public, private := key('a')
+	const content = "alice"
+	named := func(name string) []byte { return ed25519.Sign(private, reload.Statement(name, sumOf(content))) }
+	for name, test := range map[string]struct {
+		signature []byte
+		dir       string
+		passes    bool
+	}{
+		"of the name":              {named("deny"), "", true},
+		"of the name, in a Cache":  {named("deny"), t.TempDir(), true},
+		"of another name":          {named("allow"), "", false},
+		"of no name":               {signed(private, content), "", false},
+		"of a name that begins so": {named("deny\n"), "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			side := new(reloadtest.Fake)
+			side.Push(test.signature)
+			fake := new(reloadtest.Fake)
+			push(fake, content)
+			source := reload.VerifySigned(fake, side, "deny", public)
+			if test.dir != "" {
+				source = reload.Cache(source, test.dir)
+			}
+			c, _ := newTexts()
+			r := reload.New(c, source, load, reload.Options{Logger: quiet})
+			if !test.passes {
+				failsWith(t, r, reload.Verifying)
+				is(t, c, "")
+				return
+			}
+			succeeds(t, r, c, content)
+			if test.dir == "" {
+				return
+			}
+			fake.Fail(errDown)
+			cacheRestarts(t, reload.VerifySigned(fake, side, "deny", public), test.dir, content)
+			r, c = start(reload.VerifySigned(fake, side, "allow", public), test.dir, reload.Options{})
+			if err := r.Reload(t.Context()); err == nil || current(c) != "" {
+				t.Errorf("content kept under one name was loaded under another: %v", err)
 			}
 		})
 	}
