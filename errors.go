@@ -107,7 +107,7 @@ type OverReleaseError struct {
 }
 
 // Error has the excess, the object and its counts.
-func (e *OverReleaseError) Error() string { return (*refcount.Excess)(e).Error() }
+func (e *OverReleaseError) Error() string { return (*refcount.OverReleaseError)(e).Error() }
 
 // Is reports whether target is [ErrOverReleased].
 func (e *OverReleaseError) Is(target error) bool { return target == ErrOverReleased }
@@ -130,7 +130,7 @@ func public(err error) error {
 	case *refcount.HeldError:
 		held := HeldError(*e)
 		return &held
-	case *refcount.Excess:
+	case *refcount.OverReleaseError:
 		over := OverReleaseError(*e)
 		return &over
 	}

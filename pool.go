@@ -95,7 +95,7 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 			HookPanic: func(value any, stack []byte) {
 				report(&HookPanicError{"reset or Discard of a " + config.TypeName, value, stack})
 			},
-			OverRelease: func(e refcount.Excess) { over := OverReleaseError(e); report(&over) },
+			OverRelease: func(e refcount.OverReleaseError) { over := OverReleaseError(e); report(&over) },
 			FenceFailed: report,
 		}
 	}

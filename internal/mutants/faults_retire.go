@@ -40,7 +40,7 @@ var retireFaults = []fault{
 		{
 			`	drained, excess := o.reclaim()
 	return retirement`,
-			`	drained, excess := false, (*Excess)(nil)
+			`	drained, excess := false, (*OverReleaseError)(nil)
 	return retirement`,
 		},
 	}},

@@ -72,7 +72,7 @@ func (c cleanup) run() {
 		seam.Go(func() { p.Reports.Leak(held) })
 	case held < 0:
 		released := c.counters.Released()
-		e := Excess{p.TypeName, c.address, generationOf(state), c.counters.Acquired(), released}
+		e := OverReleaseError{p.TypeName, c.address, generationOf(state), c.counters.Acquired(), released}
 		seam.Go(func() { p.Reports.OverRelease(e) })
 	}
 }

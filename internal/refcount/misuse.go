@@ -14,7 +14,7 @@ func (o *Object) panicMisuse(op, problem string) {
 	counters := o.counters.Load()
 	generation := generationOf(counters.State.Load())
 	released := counters.Released()
-	e := &Excess{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generation, counters.Acquired(), released}
+	e := &OverReleaseError{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generation, counters.Acquired(), released}
 	panic(fmt.Sprintf("poolswap: %s of a %s %s %s", op, e.Type, problem, e.known()))
 }
 
@@ -91,9 +91,9 @@ func panicNotMade(op, typeName, constructor string, copied bool) {
 	panic(fmt.Sprintf("poolswap: %s of a zero %s (make it with %s)", op, typeName, constructor))
 }
 
-// Excess describes an object that was released more often than it
+// OverReleaseError describes an object that was released more often than it
 // was acquired. The caller that finds it is seldom the one that did it.
-type Excess struct {
+type OverReleaseError struct {
 	Type       string  // of the user's object
 	Object     uintptr // its address, which later generations have too
 	Generation uint64  // how often the object had left the pool before
@@ -102,25 +102,25 @@ type Excess struct {
 }
 
 // Error names the misuse, for a panic too.
-func (e *Excess) Error() string {
+func (e *OverReleaseError) Error() string {
 	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, released after Update, or Release of what a Reader returned?) %s",
 		e.Type, e.Released-e.Acquired, e.known())
 }
 
 // known lists the identity of an object and its counts.
-func (e *Excess) known() string {
+func (e *OverReleaseError) known() string {
 	return fmt.Sprintf("[object %#x, generation %d, acquired %d times, released %d times]", e.Object, e.Generation, e.Acquired, e.Released)
 }
 
 // excess describes an over-release found in the generation of state.
-func (o *Object) excess(state, acquired, released uint64) *Excess {
-	return &Excess{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generationOf(state), acquired, released}
+func (o *Object) excess(state, acquired, released uint64) *OverReleaseError {
+	return &OverReleaseError{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generationOf(state), acquired, released}
 }
 
 // overReleasedByReader is for a reader that found an over-release. It panics
 // without Reports. A reader never runs a function of the user: a goroutine of its
 // own reports.
-func (p *Pool) overReleasedByReader(e Excess) {
+func (p *Pool) overReleasedByReader(e OverReleaseError) {
 	if p.Reports == nil {
 		panic(e.Error())
 	}

@@ -4,7 +4,7 @@ package refcount
 // caller settles it when it holds neither lock nor turn.
 type retirement struct {
 	drained bool    // it is free and belongs to the caller, who recycles it
-	excess  *Excess // it was released too often, and is lost
+	excess  *OverReleaseError // it was released too often, and is lost
 	fence   error   // membarrier failed, and it is lost
 }
 
@@ -78,7 +78,7 @@ func (s *Slot) retire(o *Object, op string) retirement {
 // returns true, and its caller owns the object. If the counts prove that the
 // object was released too often, the object is lost and one call says by how
 // much.
-func (o *Object) reclaim() (drained bool, excess *Excess) {
+func (o *Object) reclaim() (drained bool, excess *OverReleaseError) {
 	counters := o.counters.Load()
 
 	// (S1) Load the state: the generation that the sums below are about. The

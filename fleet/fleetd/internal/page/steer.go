@@ -22,10 +22,10 @@ const (
 	steerTime = 15 * time.Second
 )
 
-// errForm is the error of a form that cannot be what the page made.
-type errForm string
+// formError is the error of a form that cannot be what the page made.
+type formError string
 
-func (e errForm) Error() string { return string(e) }
+func (e formError) Error() string { return string(e) }
 
 var errDown = errors.New("there is no connection to it")
 
@@ -55,13 +55,13 @@ var actions = map[string]func(ctx context.Context, c *fleet.Controller, form url
 func canary(ctx context.Context, c *fleet.Controller, form url.Values, why string) (*fleet.Plan, error) {
 	if form.Get("how") == "ids" {
 		if len(form["id"]) == 0 {
-			return nil, errForm("Choose the replicas of the canary.")
+			return nil, formError("Choose the replicas of the canary.")
 		}
 		return c.Canary(ctx, form.Get("revision"), 0, why, form["id"]...)
 	}
 	percent, err := strconv.ParseFloat(strings.TrimSpace(form.Get("percent")), 64)
 	if err != nil || math.IsNaN(percent) || percent <= 0 || percent > 100 {
-		return nil, errForm("The share of the replicas is a number above 0 and up to 100.")
+		return nil, formError("The share of the replicas is a number above 0 and up to 100.")
 	}
 	return c.Canary(ctx, form.Get("revision"), percent/100, why)
 }
@@ -101,15 +101,15 @@ func (p *Page) change(ctx context.Context, s *session, name, why string, form ur
 	seq, seqErr := strconv.ParseUint(form.Get("seq"), 10, 64)
 	switch {
 	case !ok || epochErr != nil || seqErr != nil:
-		return errForm("That form is not one of this page. Load the page again.")
+		return formError("That form is not one of this page. Load the page again.")
 	case why == "":
-		return errForm("Say why: it is recorded, and the others read it.")
+		return formError("Say why: it is recorded, and the others read it.")
 	case len(why) > maxWhy || !utf8.ValidString(why):
-		return errForm(fmt.Sprintf("The reason is longer than %d bytes, or no text.", maxWhy))
+		return formError(fmt.Sprintf("The reason is longer than %d bytes, or no text.", maxWhy))
 	}
 	c, err := fleet.NewController(p.options.Conn, name, s.by)
 	if err != nil {
-		return errForm(err.Error())
+		return formError(err.Error())
 	}
 	if !p.options.Conn.IsConnected() {
 		return errDown
@@ -122,7 +122,7 @@ func (p *Page) change(ctx context.Context, s *session, name, why string, form ur
 
 // refusal says in plain words why nothing was done.
 func refusal(name string, err error) (code int, text string) {
-	var form errForm
+	var form formError
 	switch {
 	case errors.Is(err, fleet.ErrConflict):
 		return http.StatusConflict, "The plan was changed meanwhile, so nothing was done. Look at it as it is now, and decide again."
