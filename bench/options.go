@@ -96,7 +96,7 @@ func (o *options) choose(all []runner.Suite, named bool) error {
 }
 
 // commandLine returns the command with the flags, and the setting of the
-// environment, that decide what is measured.
+// environment, on which the measurements depend.
 func (o *options) commandLine() string {
 	flags := []string{"go run -C bench ."}
 	if procs := os.Getenv("GOMAXPROCS"); procs != "" {

@@ -42,7 +42,7 @@ const (
 	width, height = 450, 340
 	textSize      = 12
 	lineHeight    = 1.3 * textSize
-	above, below  = 3.5 * lineHeight, 3.7 * lineHeight // what the texts there need
+	above, below  = 3.5 * lineHeight, 3.7 * lineHeight // room for the texts there
 )
 
 // ways are the lines of the picture: their names in the results, and their labels.

@@ -1,5 +1,5 @@
 // Package oldpool is sync.Pool as it was up to Go 1.12, written afresh from its
-// description, to measure what its history tells. For each P, the right to run Go
+// description, to measure it beside the pool of today. For each P, the right to run Go
 // code, it keeps one private object and some shared ones that other P's may take.
 // Since Go 1.13 the shared ones need no lock, and outlive one garbage collection:
 // sync.Pool is that pool.

@@ -148,8 +148,8 @@ func (t *quoted) cell(c *runner.Case, rival, unit string) string {
 	return Format(runner.Median(values), unit)
 }
 
-// byRivals returns a row for each rival: what it is, its figure in each case, and
-// what it promises.
+// byRivals returns a row for each rival: its description, its figure in each case,
+// and its promises.
 func (t *quoted) byRivals() (table [][]string) {
 	cases := t.measured(t.units[0])
 	if len(cases) == 0 {

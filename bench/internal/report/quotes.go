@@ -37,7 +37,7 @@ func (q *Quotes) Update(document string) (string, error) {
 	return document, failed
 }
 
-// Check returns what is wrong with a document: figures that no run has, marks
+// Check returns the faults of a document: figures that no run has, marks
 // that are broken, and times outside of any mark.
 func (q *Quotes) Check(document string) []error {
 	var wrong []error

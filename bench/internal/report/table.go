@@ -1,4 +1,4 @@
-// Package report shows what a run has measured: as tables on a terminal, as one
+// Package report shows the measurements of a run: as tables on a terminal, as one
 // page of HTML with charts, and as the tables that documents quote.
 package report
 
@@ -12,7 +12,7 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
-// Table is what one suite has measured, ready to be shown.
+// Table has the measurements of one suite, ready to be shown.
 type Table struct {
 	Suite *runner.Suite
 	Cases []TableCase

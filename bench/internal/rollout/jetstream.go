@@ -175,7 +175,7 @@ func JetStream(n, size int, keep bool) (runner.Sample, error) {
 	return t.sample(n, published, last, before), err
 }
 
-// Idle measures what n replicas that have nothing to do cost, by replica and
+// Idle measures the cost of n replicas that have nothing to do, by replica and
 // minute. They ask for the plan once in the window, which should be
 // reload.DefaultEvery: it begins half of that after they all asked last.
 func Idle(n int, window time.Duration) (runner.Sample, error) {

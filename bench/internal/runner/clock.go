@@ -23,7 +23,7 @@ func (w *Stopwatch) Running() bool { return time.Since(w.start) < w.limit }
 // each they begin when all of them run, since to wake one can take as long as a
 // short sample.
 //
-// The time per operation is what the goroutines achieve together: the inverse
+// The time per operation is that of the goroutines together: the inverse
 // of the sum of their rates, each over its own time, so that one that ends
 // late does not count as if all had.
 func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch) int) Sample {

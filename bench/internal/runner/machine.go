@@ -22,7 +22,7 @@ type Machine struct {
 	Counting string // how poolswap counts there
 }
 
-// Name is the name of the processor, with what tells it from others of that name.
+// Name is the name of the processor, with its model where others have that name too.
 func (m *Machine) Name() string {
 	if m.Model == "" {
 		return m.CPU
@@ -51,7 +51,7 @@ func ThisMachine() Machine {
 	return m
 }
 
-// readCPU reads what /proc/cpuinfo says of the first processor.
+// readCPU reads the description of the first processor in /proc/cpuinfo.
 func (m *Machine) readCPU(info string) {
 	values := make(map[string]string)
 	first, _, _ := strings.Cut(info, "\n\n")
@@ -67,8 +67,8 @@ func (m *Machine) readCPU(info string) {
 	}
 }
 
-// WatchOthers begins to watch what share of the processors' time does not go to
-// this process and its children. The function that it returns returns the share,
+// WatchOthers begins to watch the share of the processors' time that does not go
+// to this process and its children. The function that it returns returns the share,
 // or -1 where the system does not tell.
 func WatchOthers() (share func() float64) {
 	busyBefore, allBefore := readTicks()

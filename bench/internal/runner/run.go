@@ -4,13 +4,13 @@ package runner
 type Run struct {
 	Machine Machine
 	Started string  // RFC 3339
-	Command string  // with the flags that decide what is measured
+	Command string  // with the flags on which the measurements depend
 	Others  float64 // share of the processors' time that others had, or -1
 	Partial bool    // the run was interrupted or failed
 	Series  []*Series
 }
 
-// Series is what one rival has shown in one case: each unit has as many values
+// Series are the samples of one rival in one case: each unit has as many values
 // as there were samples.
 type Series struct {
 	Suite, Case, Rival string

@@ -142,7 +142,7 @@ func TestEndOfContextIsTheError(t *testing.T) {
 	}
 }
 
-// terminal keeps what is written, and when.
+// terminal keeps the text that is written, and the times.
 type terminal struct {
 	strings.Builder
 	written []float64

@@ -60,7 +60,7 @@ func Chance(a, b []float64) float64 {
 	return benchmath.AssumeNothing.Compare(sampleOf(a), sampleOf(b)).P
 }
 
-// sampleOf copies values: benchmath sorts what it is given.
+// sampleOf copies values: benchmath sorts them in place.
 func sampleOf(values []float64) *benchmath.Sample {
 	return benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
 }

@@ -1,6 +1,6 @@
-// Package runner takes measurements: it says what a suite is, takes the samples
-// of rivals in turns, each in a process that does nothing else meanwhile, and
-// keeps, writes and condenses what came of it.
+// Package runner takes measurements: it defines suites, takes the samples of
+// rivals in turns, each in a process that does nothing else, and keeps, writes
+// and condenses them.
 package runner
 
 import "time"
@@ -14,7 +14,7 @@ type Suite struct {
 	Time     time.Duration // how long the clock of one sample runs
 	FullTime time.Duration // the same, with -full
 
-	// Columns are what the tables show; the ratio to ours is that of the first.
+	// Columns are those of the tables; the ratio to ours is that of the first.
 	Columns []Column
 	Charts  []Chart
 	Cases   []Case
@@ -62,7 +62,7 @@ type Case struct {
 	MostRounds  int           // bounds the samples of each rival where one takes very long
 }
 
-// Rival is one way to do what a case asks for.
+// Rival is one way to do the work of a case.
 type Rival struct {
 	Name string
 

@@ -39,7 +39,7 @@ func WriteFile(folder, name string, content []byte) error {
 	return os.Rename(path+".new", path)
 }
 
-// ReadKept reads what Keep wrote.
+// ReadKept reads a run that Keep wrote.
 func ReadKept(folder string) (*Run, error) {
 	f, err := os.Open(filepath.Join(folder, File))
 	if err != nil {
@@ -86,7 +86,7 @@ func (r *Run) config() (config []benchfmt.Config) {
 	return config
 }
 
-// ReadText reads what WriteText wrote.
+// ReadText reads samples that WriteText wrote.
 func ReadText(in io.Reader, name string) (*Run, error) {
 	run := new(Run)
 	reader := benchfmt.NewReader(in, name)

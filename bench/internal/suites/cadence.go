@@ -12,7 +12,7 @@ import (
 
 var recyclers = []string{"PoolSwap", "RWMutexRef", "AtomicPtr"}
 
-// cadence is what garbage collections between two updates do to the pool.
+// cadence is the effect of garbage collections between two updates on the pool.
 func cadence() runner.Suite {
 	s := runner.Suite{
 		Name:  "cadence",

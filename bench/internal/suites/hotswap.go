@@ -107,7 +107,7 @@ func sampleHotswap(config runner.Config, rival string, percent int) runner.Sampl
 	work := func(g int, w *runner.Stopwatch) int {
 		return mix(shared[g], data.keys, f, 100/percent, w, rand.New(rand.NewPCG(uint64(g), 1)))
 	}
-	runtime.GC() // what other rivals left is none of this one's cost
+	runtime.GC() // garbage of the set-up is none of its cost
 	runner.Parallel(goroutines, config.Time/4, work)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

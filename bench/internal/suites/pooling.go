@@ -10,7 +10,7 @@ import (
 	"github.com/poolswap/poolswap/typedpool"
 )
 
-// pooling is what pools of small and short-lived objects are worth.
+// pooling is the worth of pools of small and short-lived objects.
 func pooling() runner.Suite {
 	s := runner.Suite{
 		Name:  "pooling",

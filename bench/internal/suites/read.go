@@ -16,7 +16,7 @@ var writers = []struct {
 	swaps int
 }{{"none", 0}, {"1000", 1000}}
 
-// read is what a read costs by itself.
+// read is the cost of a read by itself.
 func read() runner.Suite {
 	s := runner.Suite{
 		Name:  "read",
@@ -44,7 +44,7 @@ func read() runner.Suite {
 	return s
 }
 
-// scaling is what goroutines read together on all cores.
+// scaling is the cost of reads by goroutines on all cores.
 func scaling() runner.Suite {
 	s := runner.Suite{
 		Name:  "scaling",

@@ -1,5 +1,5 @@
-// Command fileserver serves a file with an ETag, until its input ends: what a
-// publication by plain HTTP needs, to compare a fleet with.
+// Command fileserver serves a file with an ETag, until its input ends: the
+// server of a publication by plain HTTP, to compare a fleet with.
 package main
 
 import (
