@@ -28,7 +28,7 @@ type Config struct {
 type Reports struct {
 	Leak        func(held int)                // an object was collected while held
 	HookPanic   func(value any, stack []byte) // reset or discard panicked on the sweeper
-	OverRelease func(OverReleaseError)                  // an object was released too often
+	OverRelease func(OverReleaseError)        // an object was released too often
 	FenceFailed func(error)                   // membarrier failed; an object was given up
 }
 

@@ -3,9 +3,9 @@ package refcount
 // retirement is the finding of retire about an object: at most one of three. The
 // caller settles it when it holds neither lock nor turn.
 type retirement struct {
-	drained bool    // it is free and belongs to the caller, who recycles it
+	drained bool              // it is free and belongs to the caller, who recycles it
 	excess  *OverReleaseError // it was released too often, and is lost
-	fence   error   // membarrier failed, and it is lost
+	fence   error             // membarrier failed, and it is lost
 }
 
 // end retires old, which the caller has swapped out, or nil, and settles it. It
