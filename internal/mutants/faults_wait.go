@@ -129,20 +129,11 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"G4 after U2: an emptied container is counted until its object is out", "internal/refcount/update.go", []edit{
+	{"G4: an emptied container counts as filled", "internal/refcount/update.go", []edit{
 		{
 			`	if change == 0 {
 `,
 			`	if change <= 0 {
-`,
-		},
-		{
-			`	s.swaps++
-`,
-			`	s.swaps++
-	if old != nil && next == nil {
-		s.pool.stats.objects.change(0, -1)
-	}
 `,
 		},
 	}},
@@ -316,7 +307,7 @@ var waitFaults = []fault{
 	p.removeLive()
 `,
 			`	p.stats.lost.Add(1)
-	p.stats.live.Add(^uint64(0))
+	p.stats.objects.change(-1, 0)
 `,
 		},
 	}},
