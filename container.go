@@ -39,7 +39,7 @@ import (
 type Container[T any, P Object[T]] struct {
 	slot refcount.Slot
 
-	// Keep what the allocator puts next to the slot off its cache lines.
+	// Keep neighbours in memory off the cache lines of the slot.
 	_ [256 - unsafe.Sizeof(refcount.Slot{}) - unsafe.Sizeof(uintptr(0))]byte
 
 	pool *Pool[T, P]

@@ -290,7 +290,7 @@ func ExampleOverReleaseError() {
 
 func ExampleOverReleaseError_Error() {
 	fmt.Println(&poolswap.OverReleaseError{Type: "*main.DenyList", Object: 0xc0000100, Generation: 4, Acquired: 7, Released: 8})
-	// Output: poolswap: Release of a *main.DenyList more often than it was acquired: 1 too many (released twice, released after Update, or Release of what a Reader returned?) [object 0xc0000100, generation 4, acquired 7 times, released 8 times]
+	// Output: poolswap: Release of a *main.DenyList more often than it was acquired: 1 too many (released twice, released after Update, or Release of a Reader's object?) [object 0xc0000100, generation 4, acquired 7 times, released 8 times]
 }
 
 // If a reader was the last holder, a panic in reset ends the process, unless

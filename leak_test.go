@@ -122,7 +122,7 @@ func TestDroppedContainerIsNoLeak(t *testing.T) {
 			{"with balanced releases", func(c *poolswap.Container[table, *table]) { c.Release(c.Acquire()) }, ""},
 			{
 				"with an over-release", func(c *poolswap.Container[table, *table]) { obj := c.Acquire(); c.Release(obj); c.Release(obj) },
-				"poolswap: Release of a *poolswap_test.table more often than it was acquired: 1 too many (released twice, released after Update, or Release of what a Reader returned?) [generation 0, acquired 1 times, released 2 times]",
+				"poolswap: Release of a *poolswap_test.table more often than it was acquired: 1 too many (released twice, released after Update, or Release of a Reader's object?) [generation 0, acquired 1 times, released 2 times]",
 			},
 			{"with an object that the writer never published", func(c *poolswap.Container[table, *table]) { c.GetNew() }, ""},
 		} {

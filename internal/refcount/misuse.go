@@ -103,7 +103,7 @@ type OverReleaseError struct {
 
 // Error names the misuse, for a panic too.
 func (e *OverReleaseError) Error() string {
-	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, released after Update, or Release of what a Reader returned?) %s",
+	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, released after Update, or Release of a Reader's object?) %s",
 		e.Type, e.Released-e.Acquired, e.known())
 }
 

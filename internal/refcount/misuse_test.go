@@ -128,7 +128,7 @@ var objectMisuses = []struct {
 			next.value = 1
 			return func() { s.c.Update(next) }
 		},
-		want: "Release of a *refcount_test.table more often than it was acquired: 2 too many (released twice, released after Update, or Release of what a Reader returned?) [generation 0, acquired 2 times, released 4 times]",
+		want: "Release of a *refcount_test.table more often than it was acquired: 2 too many (released twice, released after Update, or Release of a Reader's object?) [generation 0, acquired 2 times, released 4 times]",
 		lost: 1, replaces: true,
 	},
 	{
@@ -138,7 +138,7 @@ var objectMisuses = []struct {
 			objectOf(obj).CountRelease()
 			return func() { s.c.Release(obj) }
 		},
-		want: "Release of a *refcount_test.table more often than it was acquired: 1 too many (released twice, released after Update, or Release of what a Reader returned?) [generation 0, acquired 1 times, released 2 times]",
+		want: "Release of a *refcount_test.table more often than it was acquired: 1 too many (released twice, released after Update, or Release of a Reader's object?) [generation 0, acquired 1 times, released 2 times]",
 		lost: 1,
 	},
 	{

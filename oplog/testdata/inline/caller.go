@@ -1,4 +1,4 @@
-// Command inline is compiled by a test that reads what the compiler inlined.
+// Command inline is compiled by a test that reads the inlining decisions of the compiler.
 package main
 
 import (
