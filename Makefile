@@ -88,8 +88,7 @@ RIVALSFLAGS ?=
 .PHONY: rivals-build
 rivals-build: ## build the programs of make rivals
 	@scripts/need cargo gcc liburcu
-	$(GO) build -C bench -o build/rivals/go ./rivals/go
-	$(GO) build -C bench -tags purego -o build/rivals/go-purego ./rivals/go
+	mkdir -p $(RIVALS)
 	gcc -std=gnu11 -O2 -Wall -Wextra -o $(RIVALS)/c bench/rivals/c/*.c -pthread -lurcu-memb -lurcu-qsbr -lurcu-common
 	cargo build --release --manifest-path bench/rivals/rust/Cargo.toml --target-dir $(RIVALS)/target
 	cp $(RIVALS)/target/release/rivals $(RIVALS)/rust

@@ -17,19 +17,18 @@ import (
 )
 
 // contenders are the rivals in the order in which they are shown: a program of
-// bench/rivals, its name for the way, and the promise of that way.
+// bench/rivals, or none for a way in Go, the name of the way, and its promise.
 var contenders = []struct {
 	program, way string
 	promise      []string
 }{
-	{"go", "PoolSwap", []string{"PoolSwap", "this library, Acquire and Release", "yes", "yes", "yes", "no"}},
-	{"go", "WithAcquire", []string{"WithAcquire", "the same around a function", "no", "yes", "yes", "no"}},
-	{"go", "Portable", []string{"Portable", "PoolSwap without membarrier", "yes", "yes", "yes", "no"}},
-	{"go-purego", "PoolSwap", []string{"Purego", "the build with -tags purego", "yes", "yes", "yes", "no"}},
-	{"go", "Reader.Load", []string{"Reader.Load", "this library in a loop", "no", "at the next Load", "yes", "no"}},
-	{"go", "atomic.Pointer", []string{"atomic.Pointer", "Go, a new object each time", "yes", "by the collector", "no", "no"}},
-	{"go", "RWMutexRef", []string{"RWMutexRef", "Go, RWMutex and count", "yes", "yes", "until a collection", "yes"}},
-	{"go", "RBMutex", []string{"RBMutex", "Go, xsync v4.5.0", "yes", "in place", "in place", "yes"}},
+	{"", "PoolSwap", []string{"PoolSwap", "this library, Acquire and Release", "yes", "yes", "yes", "no"}},
+	{"", "WithAcquire", []string{"WithAcquire", "the same around a function", "no", "yes", "yes", "no"}},
+	{"", "Portable", []string{"Portable", "PoolSwap without membarrier", "yes", "yes", "yes", "no"}},
+	{"", "Reader.Load", []string{"Reader.Load", "this library in a loop", "no", "at the next Load", "yes", "no"}},
+	{"", "atomic.Pointer", []string{"atomic.Pointer", "Go, a new object each time", "yes", "by the collector", "no", "no"}},
+	{"", "RWMutexRef", []string{"RWMutexRef", "Go, RWMutex and count", "yes", "yes", "until a collection", "yes"}},
+	{"", "RBMutex", []string{"RBMutex", "Go, xsync v4.5.0", "yes", "in place", "in place", "yes"}},
 	{"rust", "arc-swap", []string{"arc-swap", "Rust, arc-swap 1.9.3, load", "yes", "yes", "no", "no"}},
 	{"rust", "arc-swap-cache", []string{"arc-swap-cache", "Rust, arc-swap 1.9.3, Cache", "no", "at the next load", "no", "no"}},
 	{"rust", "crossbeam-epoch", []string{"crossbeam-epoch", "Rust, crossbeam-epoch 0.9.21, pin", "no", "in batches", "no", "no"}},
@@ -64,6 +63,9 @@ func programs() runner.Suite {
 			c := runner.Case{Name: fmt.Sprintf("threads=%d/writer=%s", threads, writer.name), Ours: "PoolSwap", Setup: 30 * time.Millisecond}
 			for _, of := range contenders {
 				c.Rivals = append(c.Rivals, runner.Rival{Name: of.promise[0], Sample: func(config runner.Config) (runner.Sample, error) {
+					if of.program == "" {
+						return sampleRead(config, of.way, threads, writer.swaps), nil
+					}
 					sample, err := sampleProgram(of.program, of.way, threads, writer.swaps, config)
 					if err != nil {
 						return sample, err

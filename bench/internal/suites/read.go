@@ -72,8 +72,12 @@ func scaling() runner.Suite {
 func readCase(name string, ways []string, procs, goroutines, swaps int) runner.Case {
 	return runner.Case{Name: name, Ours: "PoolSwap", Rivals: each(ways, func(config runner.Config, way string) (runner.Sample, error) {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(procs))
-		sample := rivals.Read(rivals.Reads[way](), goroutines, config.Time, swaps)
-		sample.Values["core-ns/op"] = sample.Values["ns/op"] * float64(min(procs, goroutines))
-		return sample, nil
+		return sampleRead(config, way, goroutines, swaps), nil
 	})}
+}
+
+func sampleRead(config runner.Config, way string, goroutines, swaps int) runner.Sample {
+	sample := rivals.Read(rivals.Reads[way](), goroutines, config.Time, swaps)
+	sample.Values["core-ns/op"] = sample.Values["ns/op"] * float64(min(runtime.GOMAXPROCS(0), goroutines))
+	return sample
 }
