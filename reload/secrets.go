@@ -3,6 +3,7 @@ package reload
 import (
 	"cmp"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"html"
 	"maps"
@@ -58,10 +59,11 @@ func redact(text string, secrets []string) string {
 		}
 		return "?…"
 	})
-	plain := unescaped(text)
-	for _, secret := range secrets {
-		if secret = unescaped(secret); len(secret) >= minSecret && strings.Contains(plain, secret) {
-			return "…"
+	for _, plain := range unescaped(text) {
+		for _, secret := range secrets {
+			if strings.Contains(plain, strings.ReplaceAll(secret, "+", " ")) {
+				return "…"
+			}
 		}
 	}
 	return text
@@ -70,23 +72,46 @@ func redact(text string, secrets []string) string {
 // Escapes of a character in a URL, and in JSON.
 var (
 	percentEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	unicodeEscape = regexp.MustCompile(`\\u00[0-9A-Fa-f]{2}`)
+	jsonEscape    = regexp.MustCompile(`(?s)\\(u[0-9A-Fa-f]{4}|.)`)
 )
 
-// unescaped returns the form that a text has without escapes, or with fewer if it
-// was escaped more than three times.
-func unescaped(text string) string {
-	decode := func(escape string) string {
-		decoded, _ := hex.DecodeString(escape[len(escape)-2:])
-		return string(decoded)
-	}
+// unescape are the ways to undo an escape.
+var unescape = []func(text string) string{
+	html.UnescapeString,
+	func(text string) string {
+		return percentEscape.ReplaceAllStringFunc(text, func(escape string) string {
+			decoded, _ := hex.DecodeString(escape[1:])
+			return string(decoded)
+		})
+	},
+	func(text string) string {
+		return jsonEscape.ReplaceAllStringFunc(text, func(escape string) string {
+			var decoded string
+			if json.Unmarshal([]byte(`"`+escape+`"`), &decoded) != nil {
+				return escape[1:]
+			}
+			return decoded
+		})
+	},
+}
+
+// unescaped returns the forms that a text may have had before it was escaped, up to
+// three times.
+func unescaped(text string) (forms []string) {
+	forms = []string{text}
 	for range 3 {
-		text = unicodeEscape.ReplaceAllStringFunc(text, decode)
-		text = strings.ReplaceAll(text, `\`, "")
-		text = html.UnescapeString(text)
-		text = percentEscape.ReplaceAllStringFunc(text, decode)
+		for _, form := range forms {
+			for _, undo := range unescape {
+				if earlier := undo(form); !slices.Contains(forms, earlier) {
+					forms = append(forms, earlier)
+				}
+			}
+		}
 	}
-	return strings.ReplaceAll(text, "+", " ")
+	for i, form := range forms {
+		forms[i] = strings.ReplaceAll(form, "+", " ")
+	}
+	return forms
 }
 
 // minSecret is the length from which a value is a secret: "1" is in every text.
