@@ -2,6 +2,7 @@ package reload_test
 
 import (
 	"context"
+	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -216,4 +217,46 @@ func TestHiddenCheckWithinCache(t *testing.T) {
 	}
 	r, c := start(reload.WithEd25519(rewrapped{content}, signatures, public), t.TempDir(), reload.Options{})
 	succeeds(t, r, c, "signed")
+}
+
+// TestSignedChecksum has a signature of the checksum, not of the content.
+func TestSignedChecksum(t *testing.T) {
+	t.Parallel()
+	public, private := key('a')
+	_, foreign := key('b')
+	sumText := func(content string) string { return fmt.Sprintf("%x", sumOf(content)) }
+	content, sums, signatures := new(reloadtest.Fake), new(reloadtest.Fake), new(reloadtest.Fake)
+	source := reload.WithSHA256(content, reload.WithEd25519(sums, signatures, public))
+	serve := func(text string, private ed25519.PrivateKey) {
+		push(content, "%s", text)
+		push(sums, "%s", sumText(text))
+		signatures.Push(signed(private, sumText(text)))
+	}
+	dir := t.TempDir()
+	serve("forged", foreign)
+	for _, source := range []reload.Source{source, reload.Cache(source, dir), reload.WithSHA256(content, reload.Join(sums))} {
+		c, _ := newTexts()
+		failsWith(t, reload.New(c, source, load, reload.Options{Logger: quiet}), reload.Fetching)
+		is(t, c, "")
+	}
+	serve("honest", private)
+	cacheRestarts(t, source, dir, "honest")
+
+	content.Fail(errDown)
+	sums.Fail(errDown)
+	signatures.Fail(errDown)
+	cacheRestarts(t, source, dir, "honest")
+	for name, proofs := range map[string][]string{
+		"the signature of before": proofs(signed(private, sumText("honest")), []byte(sumText("forged"))),
+		"a foreign signature":     proofs(signed(foreign, sumText("forged")), []byte(sumText("forged"))),
+		"no signature":            proofs([]byte(sumText("forged"))),
+	} {
+		t.Log(name)
+		s := spool{t, dir}
+		s.put("forged")
+		s.record(func(kept map[string]any) { kept["revision"], kept["proofs"] = "", proofs })
+		r, c := start(source, dir, reload.Options{})
+		failsWith(t, r, reload.Fetching)
+		is(t, c, "")
+	}
 }

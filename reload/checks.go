@@ -10,12 +10,12 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // WithSHA256 returns source with each content checked against the SHA-256 that
 // sums has, as sha256sum writes it: 64 hexadecimal digits, perhaps followed by a
-// name. sums is the File or HTTP beside the content. Content that does not fit is
+// name. sums is the File or HTTP beside the content, perhaps signed itself, as in
+// WithSHA256(source, WithEd25519(sums, signatures, key)). Content that does not fit is
 // not published: a transfer that went wrong is repeated, and the same wrong
 // content a second time is refused until either Source changes.
 //
@@ -47,10 +47,6 @@ type checkedSource struct {
 	side   Source
 	check  string // names the check and its keys
 	verify func(side []byte, sum [sha256.Size]byte) error
-
-	mu       sync.Mutex // guards the fields below
-	revision string     // of the side's last content
-	content  []byte
 }
 
 // maxSide bounds what a source of checksums or signatures may hold.
@@ -75,9 +71,9 @@ func (c *checkedSource) bound(maxBytes int64) { bound(c.Source, maxBytes) }
 
 // Fetch implements Source.
 func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error) {
-	side, err := c.fetchSide(ctx)
+	side, proofs, err := c.fetchSide(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", nameOf(c.side), err)
+		return nil, errorOf(c.side, err)
 	}
 	digest := sideDigest(side)
 	inner, against := cutDigest(have)
@@ -94,14 +90,8 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if content.Revision != "" { // content without one is fetched each time
 		content.Revision += joint + digest
 	}
-	content.proofs = append(slices.Clip(content.proofs), side)
-	content.Verify = both(content.Verify, func(sum [sha256.Size]byte) error {
-		err := c.verify(side, sum)
-		if err != nil {
-			c.forgetSide()
-		}
-		return err
-	})
+	content.proofs = slices.Concat(content.proofs, proofs)
+	content.Verify = both(content.Verify, func(sum [sha256.Size]byte) error { return c.verify(side, sum) })
 	return content, nil
 }
 
@@ -125,38 +115,48 @@ func both(first, second verifyFunc) verifyFunc {
 	}
 }
 
-// verifyKept returns the Verify of content of source that was kept with proofs, or
-// nil if source verifies nothing. The revision must be of the same proofs: with
-// that of newer content, the origin would say for good that nothing is newer.
-func verifyKept(source Source, revision string, proofs [][]byte) (verifyFunc, error) {
+// proofsOf returns how many proofs a Cache keeps with content of source.
+func proofsOf(source Source) int {
 	c, ok := source.(*checkedSource)
-	switch {
-	case !ok && len(proofs) == 0:
-		return nil, nil
-	case !ok:
-		return nil, errHidden
-	case len(proofs) == 0:
-		return nil, errors.New("it was kept without its checksum or signature")
+	if !ok {
+		return 0
 	}
-	side := proofs[len(proofs)-1]
+	return proofsOf(c.Source) + proofsOf(c.side) + 1
+}
+
+// verifyKept returns the Verify of content of source that was kept with proofs, or
+// nil if source verifies nothing. It fails unless the proofs are themselves what the
+// sides' own checks ask for. The revision must be of the same proofs: with that of
+// newer content, the origin would say for good that nothing is newer.
+func verifyKept(source Source, revision string, proofs [][]byte) (verifyFunc, error) {
+	switch n := proofsOf(source); {
+	case len(proofs) > n:
+		return nil, errHidden
+	case len(proofs) < n:
+		return nil, errors.New("it was kept without its checksum or signature")
+	case n == 0:
+		return nil, nil
+	}
+	c := source.(*checkedSource)
+	own, last := proofsOf(c.Source), len(proofs)-1
+	side := proofs[last]
 	inner, digest := cutDigest(revision)
 	if revision != "" && digest != sideDigest(side) {
 		return nil, errors.New("its revision is of another checksum or signature")
 	}
-	first, err := verifyKept(c.Source, inner, proofs[:len(proofs)-1])
+	verifySide, err := verifyKept(c.side, "", proofs[own:last])
+	if err == nil && verifySide != nil {
+		err = verifySide(sha256.Sum256(side))
+	}
+	if err != nil {
+		return nil, errorOf(c.side, err)
+	}
+	first, err := verifyKept(c.Source, inner, proofs[:own])
 	return both(first, func(sum [sha256.Size]byte) error { return c.verify(side, sum) }), err
 }
 
 // errHidden is the error of a Cache that could not verify kept content.
 var errHidden = errors.New("its source is wrapped, so a Cache cannot verify what it keeps: put your own Source inside WithSHA256 or WithEd25519, and the Cache around these")
-
-// forgetSide makes the next Fetch transfer the side again, which may have been
-// transferred wrongly.
-func (c *checkedSource) forgetSide() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.revision = ""
-}
 
 // cutDigest takes a revision apart.
 func cutDigest(revision string) (inner, digest string) {
@@ -167,30 +167,30 @@ func cutDigest(revision string) (inner, digest string) {
 	return revision[:i], revision[i+len(joint):]
 }
 
-// fetchSide returns the checksum or signature.
-func (c *checkedSource) fetchSide(ctx context.Context) ([]byte, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	content, err := c.side.Fetch(ctx, c.revision)
-	if errors.Is(err, ErrNotModified) {
-		return c.content, nil
-	}
-	if err == nil {
-		err = content.closeMalformed()
-	}
+// fetchSide returns the checksum or signature, and all that a Cache has to keep to
+// verify with it. It is small and transferred each time: an answer that it was not
+// modified would make a lie of the origin last, such as old content and its
+// signature under the revisions of the newest.
+func (c *checkedSource) fetchSide(ctx context.Context) (side []byte, proofs [][]byte, err error) {
+	content, err := c.side.Fetch(ctx, "")
 	if err != nil {
-		return nil, err
+		return nil, nil, notFirst(err)
+	}
+	if err := content.closeMalformed(); err != nil {
+		return nil, nil, err
 	}
 	defer content.Body.Close()
-	text, err := io.ReadAll(io.LimitReader(content.Body, maxSide+1))
+	side, err = io.ReadAll(io.LimitReader(content.Body, maxSide+1))
 	switch {
 	case err != nil:
-		return nil, err
-	case len(text) > maxSide:
-		return nil, fmt.Errorf("more than the %d bytes that a checksum or signature may have", maxSide)
-	case content.Size >= 0 && content.Size != int64(len(text)):
-		return nil, wrongLength(int64(len(text)), content.Size)
+	case len(side) > maxSide:
+		err = fmt.Errorf("more than the %d bytes that a checksum or signature may have", maxSide)
+	case content.Size >= 0 && content.Size != int64(len(side)):
+		err = wrongLength(int64(len(side)), content.Size)
+	case len(content.Parts) > 0:
+		err = errors.New("a Join is no checksum or signature")
+	case content.Verify != nil:
+		err = content.Verify(sha256.Sum256(side))
 	}
-	c.revision, c.content = content.Revision, text
-	return text, nil
+	return side, append(slices.Clip(content.proofs), side), err
 }
