@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -164,6 +165,9 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 	began := time.Now()
 	version, err := r.publish(waiting, a)
 	e.Load, e.Size = time.Since(began), a.bodies.total.Load()
+	if a.sum != [sha256.Size]byte{} {
+		e.SHA256 = hex.EncodeToString(a.sum[:])
+	}
 	if version != 0 {
 		return r.loaded(e, a, version, err)
 	}

@@ -116,6 +116,9 @@ func (b *bodies) verifyFirst() (sum [sha256.Size]byte, err error) {
 
 // digestOf returns a digest of digests.
 func digestOf(sums [][sha256.Size]byte) [sha256.Size]byte {
+	if len(sums) == 1 {
+		return sums[0]
+	}
 	all := sha256.New()
 	for _, sum := range sums {
 		all.Write(sum[:])

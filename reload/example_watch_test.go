@@ -141,7 +141,7 @@ func ExampleStatus_State() {
 func ExampleStatus_MarshalJSON() {
 	text, err := json.Marshal(reload.Status{Source: "table.csv", Failures: 1, Err: errors.New("no route to host"), Attempts: 1, TotalFailures: 1})
 	fmt.Println(string(text), err)
-	// Output: {"source":"table.csv","state":"failing","revision":"","version":0,"age_seconds":0,"size_bytes":0,"fetch_seconds":0,"load_seconds":0,"failures":1,"error":"no route to host","attempts":1,"swaps":0,"total_failures":1} <nil>
+	// Output: {"source":"table.csv","state":"failing","revision":"","version":0,"age_seconds":0,"size_bytes":0,"fetch_seconds":0,"load_seconds":0,"failures":1,"last_error":"no route to host","attempts":1,"swaps":0,"total_failures":1} <nil>
 }
 
 func ExampleEvent_MarshalJSON() {

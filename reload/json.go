@@ -12,8 +12,9 @@ func (s Status) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
 // MarshalJSON returns e as JSON, as [Status.MarshalJSON] does.
 func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(eventJSON{
-		Outcome: e.Outcome, At: e.At, Revision: e.Revision, Version: e.Version, Size: e.Size,
+		Outcome: e.Outcome, At: e.At, Revision: e.Revision, Version: e.Version, SHA256: e.SHA256, Size: e.Size,
 		Fetch: e.Fetch.Seconds(), Load: e.Load.Seconds(), Stale: textOf(e.Stale), Error: textOf(e.Err),
+		Repeats: e.Repeats,
 	})
 }
 
@@ -22,6 +23,7 @@ type statusJSON struct {
 	State         string    `json:"state"`
 	Revision      string    `json:"revision"`
 	Version       uint64    `json:"version"`
+	SHA256        string    `json:"sha256,omitempty"`
 	Loaded        time.Time `json:"loaded,omitzero"`
 	Modified      time.Time `json:"modified,omitzero"`
 	Checked       time.Time `json:"checked,omitzero"`
@@ -32,8 +34,8 @@ type statusJSON struct {
 	Stale         string    `json:"stale,omitempty"`
 	Failures      int       `json:"failures"`
 	Refused       string    `json:"refused,omitempty"`
-	Error         string    `json:"error,omitempty"`
-	Failed        time.Time `json:"failed,omitzero"`
+	Error         string    `json:"last_error,omitempty"`
+	Failed        time.Time `json:"last_failed,omitzero"`
 	Held          string    `json:"held,omitempty"`
 	Next          time.Time `json:"next,omitzero"`
 	Attempts      uint64    `json:"attempts"`
@@ -43,7 +45,7 @@ type statusJSON struct {
 
 func (s Status) json() *statusJSON {
 	all := &statusJSON{
-		Source: s.Source, State: s.State(), Revision: s.Revision, Version: s.Version,
+		Source: s.Source, State: s.State(), Revision: s.Revision, Version: s.Version, SHA256: s.SHA256,
 		Loaded: s.Loaded, Modified: s.Modified, Checked: s.Checked, Age: s.Age().Seconds(),
 		Size: s.Size, Fetch: s.Fetch.Seconds(), Load: s.Load.Seconds(), Stale: textOf(s.Stale),
 		Failures: s.Failures, Refused: s.Refused, Error: textOf(s.Err), Failed: s.Failed, Next: s.Next,
@@ -60,11 +62,13 @@ type eventJSON struct {
 	At       time.Time `json:"at"`
 	Revision string    `json:"revision"`
 	Version  uint64    `json:"version"`
+	SHA256   string    `json:"sha256,omitempty"`
 	Size     int64     `json:"size_bytes"`
 	Fetch    float64   `json:"fetch_seconds"`
 	Load     float64   `json:"load_seconds"`
 	Stale    string    `json:"stale,omitempty"`
 	Error    string    `json:"error,omitempty"`
+	Repeats  int       `json:"repeats,omitempty"`
 }
 
 func textOf(err error) string {

@@ -77,11 +77,22 @@ func (r *Reloader) record(e *Event) {
 		}
 	}
 	if e.Outcome == Failed || e.Outcome == Loaded {
+		if n := len(r.recent); n > 0 && r.recent[n-1].repeatedBy(e) { // swaps stay in sight
+			e := *e
+			e.Repeats = r.recent[n-1].Repeats + 1
+			r.recent[n-1] = e
+			return
+		}
 		if len(r.recent) == recentEvents {
 			r.recent = append(r.recent[:0], r.recent[1:]...)
 		}
 		r.recent = append(r.recent, *e)
 	}
+}
+
+// repeatedBy reports whether later failed with the same text.
+func (e *Event) repeatedBy(later *Event) bool {
+	return e.Outcome == Failed && later.Outcome == Failed && e.Err.Error() == later.Err.Error()
 }
 
 // renew says that another revision is known than before, if it is. The caller has

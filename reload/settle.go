@@ -34,6 +34,7 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	defer r.mu.Unlock()
 	s := &r.status
 	s.Revision, s.Version, s.Loaded, s.Modified = a.content.Revision, version, time.Now(), a.content.Modified
+	s.SHA256 = e.SHA256
 	s.Checked = s.Loaded
 	if e.Stale != nil && e.checked.Before(s.Loaded) { // a later time is of a clock that was wrong
 		s.Checked = e.checked

@@ -29,11 +29,13 @@ type Event struct {
 	At       time.Time     // when the attempt ended
 	Revision string        // of the fetched content
 	Version  uint64        // that is current now
+	SHA256   string        // of the content, in hexadecimal, if it was read whole; see Status
 	Size     int64         // bytes read
 	Fetch    time.Duration // until the Source had answered; a File waits for it to be at rest
 	Load     time.Duration // load, reading to the end and verifying
 	Stale    error         // the content came from a Cache: see Status.Stale
 	Err      error         // an *Error, if Outcome is Failed or StillRefused
+	Repeats  int           // on the page and in its JSON: failures before this one with the same text
 
 	ended bool // it failed, and its ctx had ended
 	bad   bool // it failed for its content, which is refused if it has a revision
@@ -48,6 +50,7 @@ type Status struct {
 	Version  uint64    // of the loaded object, 0 if there is none
 	Loaded   time.Time // when it was published
 	Modified time.Time // when its origin made it, if known
+	SHA256   string    // of the loaded content, in hexadecimal: the same on each host, unlike the revision of a File; for a Join of the digests of its parts
 	Size     int64     // of the loaded content, in bytes
 	Fetch    time.Duration
 	Load     time.Duration

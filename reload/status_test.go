@@ -24,6 +24,7 @@ const goldenJSON = `{
   "state": "refused",
   "revision": "2",
   "version": 2,
+  "sha256": "16367aacb67a4a017c8da8ab95682ccb390863780f7114dda0a0e0c55644c7c4",
   "loaded": "2000-01-01T00:00:01Z",
   "checked": "2000-01-01T00:00:01Z",
   "age_seconds": 60,
@@ -32,8 +33,8 @@ const goldenJSON = `{
   "load_seconds": 0,
   "failures": 1,
   "refused": "3",
-  "error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)",
-  "failed": "2000-01-01T00:00:01Z",
+  "last_error": "reload: fake: revision \"3\": load: bad row 3 (version 2 stays; not tried again until the revision changes)",
+  "last_failed": "2000-01-01T00:00:01Z",
   "attempts": 3,
   "swaps": 2,
   "total_failures": 1,
@@ -43,6 +44,7 @@ const goldenJSON = `{
       "at": "2000-01-01T00:00:01Z",
       "revision": "3",
       "version": 2,
+      "sha256": "2f05d4b689d270cafb02285f35f44866f7dc8a2d368a3f9d1124373eeab31fb1",
       "size_bytes": 3,
       "fetch_seconds": 0,
       "load_seconds": 0,
@@ -53,6 +55,7 @@ const goldenJSON = `{
       "at": "2000-01-01T00:00:01Z",
       "revision": "2",
       "version": 2,
+      "sha256": "16367aacb67a4a017c8da8ab95682ccb390863780f7114dda0a0e0c55644c7c4",
       "size_bytes": 6,
       "fetch_seconds": 1,
       "load_seconds": 0
@@ -62,6 +65,7 @@ const goldenJSON = `{
       "at": "2000-01-01T00:00:00Z",
       "revision": "1",
       "version": 1,
+      "sha256": "7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed",
       "size_bytes": 3,
       "fetch_seconds": 0,
       "load_seconds": 0
@@ -193,5 +197,36 @@ func TestPanicsOfOptions(t *testing.T) {
 		if !strings.Contains(strings.Join(lines.all(), "\n"), want) {
 			t.Errorf("the log does not say %q: %q", want, lines.all())
 		}
+	}
+}
+
+// TestRepeatedFailures keeps swaps in sight while the origin is down.
+func TestRepeatedFailures(t *testing.T) {
+	t.Parallel()
+	r, c, fake := faked(reload.Options{})
+	push(fake, "good")
+	succeeds(t, r, c, "good")
+	fake.Fail(errDown)
+	for range 30 {
+		failsWith(t, r, reload.Fetching)
+	}
+	fake.Fail(errBad)
+	failsWith(t, r, reload.Fetching)
+	var page struct {
+		Recent []struct {
+			Outcome reload.Outcome
+			Repeats int
+		}
+	}
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/?format=json", http.NoBody))
+	if err := json.Unmarshal(w.Body.Bytes(), &page); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(page.Recent); n != 3 || page.Recent[0].Repeats != 0 || page.Recent[1].Repeats != 29 || page.Recent[2].Outcome != reload.Loaded {
+		t.Errorf("the page has %+v", page.Recent)
+	}
+	if text := everything(r); !strings.Contains(text, "(29 times before)") || r.Status().TotalFailures != 31 {
+		t.Error(text)
 	}
 }
