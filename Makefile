@@ -1,5 +1,5 @@
 # `make` alone lists the targets. `make test` needs Go and make, nothing else;
-# `make tools` says what the others need and gets it.
+# `make tools` gets the tools of the others.
 
 GO ?= go
 
@@ -28,7 +28,7 @@ FUZZTIME ?= 10s
 # Passed to go test, as -v or -run.
 TESTFLAGS ?=
 
-# What the tests get besides in builds that repeat those of `make test` and
+# Flags of the tests in builds that repeat those of `make test` and
 # `make modules`, and in `make platforms`: make ci says -short.
 REPEATFLAGS ?=
 
@@ -236,7 +236,7 @@ rehearse: ## the release in a clone: tag, get and build every released module
 
 ## Everything
 
-# The stages, each with what it alone catches, in the order in which a mistake
+# The stages, each with the mistakes that it alone catches, in the order in which a mistake
 # costs least to find. Those joined by + run side by side, because one waits now
 # and then and leaves a core to the other.
 #
@@ -254,7 +254,7 @@ CI += purego+race
 # platforms: files that do not compile on a system without a test machine here
 CI += debug+platforms
 # cross: 64-bit words out of alignment on 32 bits; pinning without assembly
-# other-go: what the newest Go does otherwise: where its runtime keeps the number
+# other-go: the differences of the newest Go: where its runtime keeps the number
 # of the P, which code its compiler makes of a read, when it collects
 CI += cross+other-go
 # modules: sequences and histories that no model has, goroutines left behind; the
@@ -306,7 +306,7 @@ nightly: tools ## what only repeats at larger size, at sizes under two hours on 
 	@GO="$(GO)" scripts/stages -k "$(MAKE)" $(NIGHTLY)
 
 .PHONY: tools
-tools: ## install what the checks need: system packages, and linters in ./bin
+tools: ## install the tools of the checks: system packages, and linters in ./bin
 	@scripts/system-packages
 	@$(MAKE) --no-print-directory $(GOLANGCILINT)
 

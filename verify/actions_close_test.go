@@ -23,7 +23,7 @@ func (m *machine) closeContainer() bool {
 	return true
 }
 
-// closedAs fails unless Close returned what the model says of the objects that
+// closedAs fails unless Close returned the answer of the model about the objects that
 // it waits for.
 func (m *machine) closedAs(what string, err error, waited func(*twin) bool) {
 	m.t.Helper()

@@ -7,7 +7,7 @@ import (
 	"github.com/poolswap/poolswap/internal/test/pooltest"
 )
 
-// planFactory chooses what the next call of the factory does.
+// planFactory chooses the result of the next call of the factory.
 func (m *machine) planFactory() bool {
 	if m.next != (plan{}) {
 		return false
@@ -34,7 +34,7 @@ func (m *machine) planFactory() bool {
 	return true
 }
 
-// planned returns what the next call of the factory does. It gives up a plan to
+// planned returns the result of the next call of the factory. It gives up a plan to
 // return an object that may be in the overflow: only the pool would know whether it
 // came from there or from the factory.
 func (m *machine) planned() plan {

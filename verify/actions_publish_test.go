@@ -33,7 +33,7 @@ func (m *machine) publishAny() bool {
 		}
 	}
 	if p.way == fillUpdates || p.way == fillCloses {
-		// Publish gives back next and the last reference to what was current. With
+		// Publish gives back next and the last reference to the old object. With
 		// one more the writer and the sweeper do not run hooks at the same time.
 		m.acquireFrom(p.c)
 	}

@@ -26,7 +26,7 @@ type waiter struct {
 	err    error // guarded by ended
 
 	must func() bool       // by the model, whether it must have ended
-	ok   func(error) error // what is wrong about how it ended
+	ok   func(error) error // the mistake in how it ended
 }
 
 // tells is a Context that tells when a goroutine waits for it.

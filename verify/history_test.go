@@ -12,7 +12,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// kind is what a step of a recorded history did. Each step names one record, or
+// kind is the operation of a step of a recorded history. Each step names one record, or
 // 0 if there was none.
 type kind int
 
@@ -24,7 +24,7 @@ const (
 	kindRelease             // a reader released it
 )
 
-// step is the input of an operation for porcupine. It includes what the operation
+// step is the input of an operation for porcupine. It includes the result that the operation
 // returned, so there is no output.
 type step struct {
 	kind      kind
@@ -33,7 +33,7 @@ type step struct {
 	container int // the container of the operation
 }
 
-// recorder runs clients on the containers of one pool and records what they did.
+// recorder runs clients on the containers of one pool and records their operations.
 type recorder struct {
 	pool       *poolswap.Pool[record, *record]
 	containers []*poolswap.Container[record, *record]

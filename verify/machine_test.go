@@ -31,7 +31,7 @@ type machine struct {
 	stranger   *record // belongs to another pool
 	boxes      *poolswap.Container[box, *box]
 	boxed      uint64 // the value of the current box
-	next       plan   // what the factory does next
+	next       plan   // the next result of the factory
 	ids        int
 	versions   uint64
 
@@ -45,7 +45,7 @@ type machine struct {
 	caller  atomic.Uint64 // the goroutine of the current operation
 	reading atomic.Bool   // the current operation is a reader's
 
-	mu   sync.Mutex // guards what the hooks write
+	mu   sync.Mutex // guards the fields that hooks write
 	seen struct {
 		trail   []string
 		reports []string
@@ -53,7 +53,7 @@ type machine struct {
 	}
 }
 
-// reader is a Reader and what the model knows of it.
+// reader is a Reader and its model.
 type reader struct {
 	*poolswap.Reader[record]
 	container int
@@ -102,7 +102,7 @@ func newMachine(t tb, pick func(n int) int) *machine {
 	return m
 }
 
-// factory does what the plan says.
+// factory follows the plan.
 func (m *machine) factory() *record {
 	m.onCaller("the factory")
 	p := m.next

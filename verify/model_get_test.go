@@ -15,7 +15,7 @@ var (
 	errFactory = errors.New("the factory panics")
 )
 
-// plan is what the factory does when it is called next.
+// plan is the next result of the factory.
 type plan struct {
 	panics bool    // it panics
 	null   bool    // it returns nil

@@ -24,7 +24,7 @@ const (
 	lost                   // given up
 )
 
-// twin is what the model knows of one object.
+// twin is the model of one object.
 type twin struct {
 	obj                *record
 	id                 int
@@ -76,7 +76,7 @@ type model struct {
 	overflows bool // surplus objects go to the overflow
 
 	twins []*twin
-	now   [2]*twin // what the containers hold
+	now   [2]*twin // the current objects of the containers
 	clean []*twin  // last in, first out
 	dirty []*twin  // last in, first out
 	busy  *twin    // the sweeper stands in its reset, at the closed gate

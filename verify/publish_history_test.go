@@ -12,7 +12,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// publishKind is what a step of a history of publications did.
+// publishKind is the operation of a step of a history of publications.
 type publishKind int
 
 const (
@@ -30,12 +30,12 @@ const (
 type publishStep struct {
 	kind  publishKind
 	saw   versioned
-	made  versioned // what was published; Update does not tell the version
+	made  versioned // the published object; Update does not tell the version
 	after uint64    // what Wait was told
 	at    int       // the register of the operation
 }
 
-// publishRecorder runs clients on registers and records what they did.
+// publishRecorder runs clients on registers and records their operations.
 type publishRecorder struct {
 	registers []register
 	value     atomic.Uint64 // a value for Update; far apart, since Publish adds one
@@ -64,7 +64,7 @@ func (c *publishClient) did(call int64, s publishStep) {
 	c.history = append(c.history, porcupine.Operation{ClientId: c.id, Input: s, Call: call, Return: c.clock.Add(1)})
 }
 
-// publish adds one to what is current, or fails.
+// publish adds one to the current value, or fails.
 func (c *publishClient) publish(at int, fails bool) {
 	call := c.clock.Add(1)
 	var saw versioned

@@ -2,7 +2,7 @@ package verify_test
 
 import "fmt"
 
-// publishState is what a sequential register holds.
+// publishState is the state of a sequential register.
 type publishState struct {
 	now  versioned // the version is 0 if it is not known, after Update
 	last uint64    // the highest version that is known
@@ -12,7 +12,7 @@ func (s publishState) String() string {
 	return fmt.Sprintf("value %d, version %d; highest %d", s.now.value, s.now.version, s.last)
 }
 
-// shows reports whether the version can be that of what is current, and returns
+// shows reports whether the version can be that of the current value, and returns
 // the state in which it is known.
 func (s publishState) shows(version uint64) (publishState, bool) {
 	switch {

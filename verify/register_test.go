@@ -11,7 +11,7 @@ import (
 // register is a container as its writers see it: a value with a version, each 0
 // while there is none.
 type register interface {
-	// publish replaces what is current by what fill makes of it.
+	// publish replaces the current value by the one that fill makes of it.
 	publish(fill func(now versioned) (uint64, error)) (version uint64, err error)
 	update(value uint64)
 	empty()
@@ -28,7 +28,7 @@ type swapped struct {
 	*poolswap.Container[record, *record]
 }
 
-// of returns what is in obj, which is held. What is in a broken record is 1<<63,
+// of returns the value in obj, which is held. That of a broken record is 1<<63,
 // which no client publishes.
 func (s swapped) of(obj *record) versioned {
 	if obj == nil {
@@ -71,7 +71,7 @@ func (s swapped) wait(after uint64) uint64 {
 	return version
 }
 
-// locked is a register with a mutex, and with what is planted in it.
+// locked is a register with a mutex, and with the bugs planted in it.
 type locked struct {
 	planted plant
 
@@ -88,7 +88,7 @@ type plant int
 
 const (
 	plantNothing         plant = iota
-	plantNoConflictCheck       // a publication replaces what it did not build on
+	plantNoConflictCheck       // a publication replaces a value that it did not build on
 	plantNoTurn                // nor do publishers take turns
 	plantOldVersion            // version tells the one before now and then
 	plantEarlyWait             // wait returns a version that is not above after
@@ -99,7 +99,7 @@ func (p plant) String() string {
 	return [...]string{"nothing", "no conflict check", "no turns, and no conflict check", "an old version", "a wait that ends too early"}[p]
 }
 
-// set replaces what is current. The caller holds mu.
+// set replaces the current value. The caller holds mu.
 func (l *locked) set(value uint64) uint64 {
 	l.swaps++
 	l.now = versioned{}

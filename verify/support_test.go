@@ -64,7 +64,7 @@ func goroutine() uint64 {
 
 // outcome is how a call ended.
 type outcome struct {
-	panicked any  // what it panicked with
+	panicked any  // the value of its panic
 	exited   bool // it called runtime.Goexit
 }
 

@@ -9,6 +9,6 @@
 // advance, decides which goroutine runs and on which processor it counts, and
 // decides when a plain store becomes visible.
 //
-// The package does not know what the words mean. It imports the standard
+// The package does not know the meaning of the words. It imports the standard
 // library only.
 package seam

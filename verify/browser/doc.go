@@ -1,5 +1,5 @@
 // Package browser holds the tests that look at the pages of package reload and of
-// fleetd in Chromium: what they say, that they fit on a phone and on a wide screen,
+// fleetd in Chromium: their words, that they fit on a phone and on a wide screen,
 // can be read in light and in dark, and neither load nor run anything from outside.
 //
 // It is a module because the driver of the browser is one, and is never released.
