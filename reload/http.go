@@ -72,7 +72,7 @@ type HTTPOptions struct {
 // Last-Modified, and requests are conditional: content that was not modified is not
 // transferred. Compression by gzip is asked for and undone, unless the Client's
 // transport or Prepare decide on it; another encoding is an error. An ETag of more
-// than 1 KiB is not used. Status, logs and errors show the URL's scheme, host
+// than 1 KiB is not used, nor one that stands for any content ("*") or for several. Status, logs and errors show the URL's scheme, host
 // and path only: its query may be a licence key. The header Referer has no more
 // after a redirect. Errors of load are shown as they are: if a body quotes
 // the URL and load quotes the body, the URL is not redacted.
@@ -126,12 +126,6 @@ func (e *HTTPError) Error() string {
 // RetryAfter returns how long the server asked to be left alone, or 0.
 func (e *HTTPError) RetryAfter() time.Duration { return e.After }
 
-// The prefixes say which header a revision is for.
-const (
-	etagPrefix = "etag "
-	datePrefix = "date "
-)
-
 // Fetch implements Source.
 func (h *httpSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -157,11 +151,13 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 	conditional := setConditions(request.Header, have)
 	asked := h.asksForGzip(request)
-	timer := time.AfterFunc(h.options.HeaderTimeout, func() {
-		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
-	})
-	response, err := h.client(prepared).Do(request) //nolint:bodyclose // by transferBody
-	timer.Stop()
+	response, err := h.do(request, prepared, cancel)
+	if err == nil && conditional && isOfAnotherDate(response, have) {
+		response.Body.Close()
+		request, conditional = request.Clone(ctx), false
+		request.Header.Del("If-Modified-Since")
+		response, err = h.do(request, prepared, cancel)
+	}
 	if err != nil {
 		return nil, withoutSecrets(causeOf(ctx, err), secretsOf(h.url, prepared, request))
 	}
@@ -185,6 +181,15 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 	body.Close()
 	return nil, err
+}
+
+// do sends a request, and returns its response once the header has come.
+func (h *httpSource) do(request *http.Request, prepared http.Header, cancel context.CancelCauseFunc) (*http.Response, error) {
+	timer := time.AfterFunc(h.options.HeaderTimeout, func() {
+		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
+	})
+	defer timer.Stop()
+	return h.client(prepared).Do(request) //nolint:bodyclose // by transferBody
 }
 
 // prepare calls Prepare, and returns the headers that it added or changed, even
@@ -211,9 +216,6 @@ func (h *httpSource) asksForGzip(request *http.Request) bool {
 	return true
 }
 
-// maxTag is the length of an ETag that a revision can hold.
-const maxTag = 1 << 10
-
 func (h *httpSource) content(response *http.Response, body *transferBody, asked bool) (*Content, error) {
 	if !framed(response) && !h.options.AllowUnframed {
 		return nil, errors.New("the response has neither a length nor chunks, so its body may be cut off (see HTTPOptions.AllowUnframed)")
@@ -223,28 +225,8 @@ func (h *httpSource) content(response *http.Response, body *transferBody, asked 
 	if c.Body, c.Size, err = h.decoded(response, body, asked); err != nil {
 		return nil, err
 	}
-	if modified, err := http.ParseTime(response.Header.Get("Last-Modified")); err == nil {
-		c.Modified = modified
-		c.Revision = datePrefix + response.Header.Get("Last-Modified")
-	}
-	if tag := response.Header.Get("ETag"); tag != "" && len(tag) <= maxTag {
-		c.Revision = etagPrefix + tag
-	}
+	c.Revision, c.Modified = revisionOf(response.Header)
 	return c, nil
-}
-
-// setConditions makes a request conditional on have, if have is a revision that
-// an HTTP source gave, and reports whether it is.
-func setConditions(header http.Header, have string) bool {
-	if tag, ok := strings.CutPrefix(have, etagPrefix); ok {
-		header.Set("If-None-Match", tag)
-		return true
-	}
-	date, ok := strings.CutPrefix(have, datePrefix)
-	if ok {
-		header.Set("If-Modified-Since", date)
-	}
-	return ok
 }
 
 // errorStart is how many bytes of a response an error quotes.
