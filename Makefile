@@ -32,6 +32,10 @@ TESTFLAGS ?=
 # `make modules`, and in `make platforms`: make ci says -short.
 REPEATFLAGS ?=
 
+# The packages with code of their own for a processor or a build, and those that
+# are close to it. The others only see the interface of these.
+CORE := . ./internal/refcount/... ./internal/seam/... ./internal/stripe/... ./oplog/... ./typedpool/...
+
 # The modules whose tests make modules runs with -short. Those of make ci are
 # tests of faults: long, and in need of a disk and a processor that are not busy.
 # make nightly runs them whole.
@@ -114,7 +118,7 @@ profile: ## the heap profiles of examples/pooling, without a pool and with two
 
 .PHONY: purego
 purego: ## the tests without linkname, assembly and membarrier
-	$(GO) test -shuffle=on -tags purego $(REPEATFLAGS) $(TESTFLAGS) ./...
+	$(GO) test -shuffle=on -tags purego $(REPEATFLAGS) $(TESTFLAGS) $(CORE)
 	cd verify && POOLSWAP_DEEP= $(GO) test -short -shuffle=on -tags purego $(TESTFLAGS) ./...
 
 ENGINE := ./internal/refcount
@@ -236,9 +240,9 @@ rehearse: ## the release in a clone: tag, get and build every released module
 
 ## Everything
 
-# The stages, each with the mistakes that it alone catches, in the order in which a mistake
-# costs least to find. Those joined by + run side by side, because one waits now
-# and then and leaves a core to the other.
+# The stages, each with the mistakes that it alone catches, in the order in which
+# a mistake costs least to find. Those joined by + run side by side, because one
+# waits now and then and leaves a core to the other.
 #
 # mistakes in the source, unformatted files, unused code
 CI := lint
