@@ -202,6 +202,26 @@ func ExampleWithEd25519() {
 	// [a.example]
 }
 
+// A signed Statement binds content to its name: an allow list does not pass as a
+// deny list.
+func ExampleVerifySigned() {
+	content, signatures := new(reloadtest.Fake), new(reloadtest.Fake)
+	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) // a real key has a secret seed
+	public := private.Public().(ed25519.PublicKey)
+	allow := []byte("a.example\n")
+	content.Push(allow)
+	signatures.Push([]byte(base64.StdEncoding.EncodeToString(
+		ed25519.Sign(private, reload.Statement("allow", sha256.Sum256(allow))))))
+
+	for _, name := range []string{"allow", "deny"} {
+		source := reload.VerifySigned(content, signatures, name, public)
+		fmt.Println(reload.New(newTables(), source, loadTable, reload.Options{}).Reload(context.Background()))
+	}
+	// Output:
+	// <nil>
+	// reload: fake: revision "1 | b8439d974271a253": verify: the signature in fake is by none of the keys (nothing is loaded yet; it is tried again)
+}
+
 // A program can look at the content of a Cache without asking the origin.
 func ExampleKeeper() {
 	ctx := context.Background()
