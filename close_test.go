@@ -71,6 +71,10 @@ func TestClosedContainer(t *testing.T) {
 				}
 			})
 		}
+		synctest.Wait()
+		if e := wantHeld(t, c.Close(withTimeout(t, time.Second)), context.DeadlineExceeded); e.Filling || e.Objects != 1 {
+			t.Errorf("beside others that wait: %+v", e)
+		}
 		closers.Wait()
 		if err := c.Close(t.Context()); err != nil {
 			t.Errorf("Close of a closed container: %v", err)
@@ -177,6 +181,29 @@ func TestClosedPool(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// TestHooksOfClose run when all that Close refuses is refused, and all that it wakes
+// is woken.
+func TestHooksOfClose(t *testing.T) {
+	h := newHooked(poolswap.Options[table]{})
+	h.onReset(func(*table) bool { return false })
+	c := poolswap.NewContainer(h.Pool, &table{})
+	changed := c.Changed(c.Version())
+	h.onDiscard(func(*table) {
+		select {
+		case <-changed:
+		default:
+			t.Error("the channel of Changed is open")
+		}
+		if obj, err := h.TryGet(); obj != nil || err != poolswap.ErrClosed {
+			t.Errorf("TryGet returned %p, %v", obj, err)
+		}
+		pooltest.WantPanic(t, "poolswap: NewContainer with a closed Pool", func() { poolswap.NewContainer(h.Pool, nil) })
+	})
+	if err := h.Close(t.Context()); err != nil || h.discarded.Load() != 1 {
+		t.Errorf("Close returned %v and discarded %d objects, want nil and 1", err, h.discarded.Load())
+	}
 }
 
 func TestPoolCloseWaitsForFactoriesAndHooks(t *testing.T) {

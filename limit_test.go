@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -176,6 +177,58 @@ func TestPublishWaitsAtLimit(t *testing.T) {
 			t.Errorf("Publish that Close ends: %v", err)
 		}
 		c.Release(held)
+	})
+}
+
+// TestPublishAboveLimit: literals can make more objects than MaxLive. Where all of
+// them are current, no wait can help. One that was discarded is in no one's way.
+func TestPublishAboveLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{MaxLive: 1, Spares: poolswap.NoSpares})
+		literal := &table{}
+		c, other := poolswap.NewContainer(pool, &table{}), poolswap.NewContainer(pool, literal)
+		for _, current := range []int{2, 1} {
+			_, err := c.Publish(withTimeout(t, time.Minute), set(1))
+			e := wantHeld(t, err, poolswap.ErrLimit)
+			if e.Current != current || e.Resetting != 0 || errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%+v, want ErrLimit at once with %d objects current", e, current)
+			}
+			other.Update(nil)
+		}
+		runtime.KeepAlive(literal)
+	})
+}
+
+// lateContext has ended for Err, and not yet for Done: a cancel sets the error first.
+type lateContext struct {
+	context.Context
+	ended atomic.Bool
+}
+
+func (c *lateContext) Err() error {
+	if c.ended.Load() {
+		return context.Canceled
+	}
+	return c.Context.Err()
+}
+
+// TestPublishAtLimitSeesEndedContext although an object has come back by then.
+func TestPublishAtLimitSeesEndedContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pool := newTablePool(poolswap.Options[table]{MaxLive: 2})
+		c := poolswap.NewContainer(pool, &table{})
+		held := c.Acquire()
+		publish(t, c, set(1))
+		ctx := &lateContext{Context: t.Context()}
+		time.AfterFunc(time.Second, func() {
+			ctx.ended.Store(true)
+			c.Release(held)
+		})
+		v, err := c.Publish(ctx, set(2))
+		wantHeld(t, err, context.Canceled)
+		if !errors.Is(err, poolswap.ErrLimit) || v != 0 {
+			t.Errorf("Publish returned %d, %v", v, err)
+		}
 	})
 }
 

@@ -79,4 +79,22 @@ var unitFaults = []fault{
 	}
 `, ``,
 	}}},
+	{"G3: above the limit no wait is in vain", "internal/refcount/publish.go", []edit{{`live >= p.MaxLive && live`, `live == p.MaxLive && live`}}},
+	{"G3: ctx has ended when an object is back", "internal/refcount/publish.go", []edit{{`ended = ctx.Err() // at`, `ended = nil // at`}}},
+	{"a HeldError counts discarded objects as being reset", "internal/refcount/close.go", []edit{{`			if obj.mark != 0 {
+`, `			if true {
+`}}},
+	{"D3: Close keeps the turn while it waits", "internal/refcount/close.go", []edit{{`	s.turn.Pass()
+	return excess, s.pool`, `	defer s.turn.Pass()
+	return excess, s.pool`}}},
+	{"D3: Discard runs before the waiters are woken", "internal/refcount/close.go", []edit{{`	s.closing.Fire()
+	s.wake()
+	return s.end(old, "Close")
+`, `	defer s.wake()
+	defer s.closing.Fire()
+	return s.end(old, "Close")
+`}}},
+	{"D4: the pool takes containers while it closes the others", "internal/refcount/close.go", []edit{{`	p.slots.close()
+	for`, `	defer p.slots.close()
+	for`}}},
 }
