@@ -10,7 +10,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -174,10 +173,11 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 		if content, err = h.content(response, body, asked); err == nil {
 			return content, nil
 		}
+		err = withoutSecrets(err, secrets)
 	case response.StatusCode == http.StatusNotModified && conditional:
 		err = ErrNotModified
 	default:
-		err = body.statusError(response)
+		err = h.statusError(response, body, asked)
 	}
 	body.Close()
 	return nil, err
@@ -232,15 +232,17 @@ func (h *httpSource) content(response *http.Response, body *transferBody, asked 
 // errorStart is how many bytes of a response an error quotes.
 const errorStart = 256
 
-// statusError returns the error that a response stands for. Secrets go before
-// the text is cut, which could cut one in two.
-func (b *transferBody) statusError(response *http.Response) error {
-	start, _ := io.ReadAll(io.LimitReader(b, errorStart+4<<10)) // an error of it says less than the status
-	text := redact(string(start), b.secrets)
-	if len(text) > errorStart {
-		text = strings.ToValidUTF8(text[:errorStart], "")
+// statusError returns the error that a response stands for.
+func (h *httpSource) statusError(response *http.Response, body *transferBody, asked bool) error {
+	var reader io.Reader = body
+	if decoded, _, err := h.decoded(response, body, asked); err == nil {
+		reader = decoded
 	}
-	return &HTTPError{Status: response.StatusCode, Body: text, After: parseRetryAfter(response.Header.Get("Retry-After"))}
+	text, _ := io.ReadAll(io.LimitReader(reader, errorStart+4<<10)) // an error of it says less than the status
+	return &HTTPError{
+		Status: response.StatusCode, Body: start(string(text), errorStart, body.secrets),
+		After: parseRetryAfter(response.Header.Get("Retry-After")),
+	}
 }
 
 // causeOf returns why ctx was ended, if it was, and err otherwise.

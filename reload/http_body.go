@@ -97,6 +97,10 @@ var errExpands = errors.New("the gzip content expands too much")
 // expansionSlack is how much content may come before its expansion is judged.
 const expansionSlack = 1 << 20
 
+// leastExpansion is how many times longer than the content its gzip form may be, after
+// expansionSlack: MaxBytes does not end a stream that holds nothing.
+const leastExpansion = 10
+
 func (b *gzipBody) Read(p []byte) (n int, err error) {
 	if b.zip == nil && b.err == nil {
 		b.compressed.Reader = b.transferBody
@@ -108,6 +112,7 @@ func (b *gzipBody) Read(p []byte) (n int, err error) {
 	if b.err != nil {
 		return 0, b.err
 	}
+	b.compressed.max = expansionSlack + leastExpansion*b.read
 	n, err = b.zip.Read(p)
 	b.read += int64(n)
 	if b.read > expansionSlack && b.read/int64(b.most) > b.compressed.read {
@@ -117,14 +122,18 @@ func (b *gzipBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// countedReader counts the bytes that it returned.
+// countedReader counts the bytes that it returned, and fails once they are more than
+// max, if that is not 0.
 type countedReader struct {
 	io.Reader
-	read int64
+	read, max int64
 }
 
 func (c *countedReader) Read(p []byte) (n int, err error) {
 	n, err = c.Reader.Read(p)
 	c.read += int64(n)
+	if c.max != 0 && c.read > c.max {
+		err = fmt.Errorf("%d bytes of gzip hold next to no content", c.read)
+	}
 	return n, err
 }

@@ -8,6 +8,8 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 )
 
 // client returns a copy of the Client that follows redirects where RedirectHosts
@@ -42,13 +44,27 @@ func (h *httpSource) redirected(from, to *url.URL) error {
 	switch {
 	case from.Scheme == "https" && to.Scheme != "https":
 		return errors.New("a redirect leads from https to http")
+	case to.Scheme != "https" && to.Scheme != "http": // a Transport may know others, such as file
+		return errors.New("a redirect leads to no http or https URL")
 	case to.Host == h.url.Host, slices.Contains(hosts, to.Host), slices.Contains(hosts, to.Hostname()):
 		return nil
 	case hosts != nil:
 		return fmt.Errorf("a redirect leads to %s, which is not one of HTTPOptions.RedirectHosts", to.Host)
 	}
-	if address, err := netip.ParseAddr(to.Hostname()); err == nil && address.Unmap().IsLinkLocalUnicast() {
+	address, err := netip.ParseAddr(to.Hostname())
+	switch {
+	case err == nil && address.Unmap().IsLinkLocalUnicast():
 		return fmt.Errorf("a redirect leads to the link-local address %s", to.Host)
+	case err != nil && numeric(to.Hostname()):
+		return fmt.Errorf("a redirect leads to %s, an address in another form", to.Host)
 	}
 	return nil
+}
+
+// numeric reports whether the last part of a host's name is a number: a resolver of
+// the system can take 2852039166 and 0xa9.0376.43518 for 169.254.169.254.
+func numeric(host string) bool {
+	host = strings.TrimSuffix(host, ".")
+	_, err := strconv.ParseUint(host[strings.LastIndex(host, ".")+1:], 0, 64)
+	return err == nil
 }

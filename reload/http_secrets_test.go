@@ -309,3 +309,41 @@ func TestSecretsNotEscaped(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// TestSecretsInResponses has an origin answer with the key in other places.
+func TestSecretsInResponses(t *testing.T) {
+	t.Parallel()
+	const key = "sk=live+4711"
+	for name, test := range map[string]struct {
+		answer func(w http.ResponseWriter)
+		want   string
+	}{
+		"gzip": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(http.StatusForbidden)
+			w.Write(gzipped(t, "no such key: "+key))
+		}, `status 403 Forbidden, "no such key: …"`},
+		"gzip that is none": {func(w http.ResponseWriter) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, key)
+		}, "status 403 Forbidden"},
+		"the escapes of a program": {func(w http.ResponseWriter) {
+			w.WriteHeader(http.StatusForbidden)
+			fmt.Fprint(w, `no such key: sk\x3Dlive\x2b4711`)
+		}, `status 403 Forbidden, "…"`},
+		"an encoding": {func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", key) },
+			`the response has the Content-Encoding "…", which was not asked for`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := site(t, func(w http.ResponseWriter, _ *http.Request) { test.answer(w) })
+			prepare := func(r *http.Request) error { r.SetBasicAuth(key, ""); return nil } // as a name without a password
+			r, _ := fromHTTP(s.URL, reload.HTTPOptions{Prepare: prepare}, reload.Options{})
+			failure := failsWith(t, r, reload.Fetching)
+			if got := everything(r, failure); failure.Err.Error() != test.want || strings.Contains(got, "4711") {
+				t.Errorf("the error is %v, want %s: %s", failure.Err, test.want, got)
+			}
+		})
+	}
+}

@@ -1,12 +1,14 @@
 package reload_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -243,4 +245,69 @@ func TestRetryAfterOfServer(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestEmptyGzipIsLeft sends gzip that holds nothing, and never ends.
+func TestEmptyGzipIsLeft(t *testing.T) {
+	t.Parallel()
+	members := bytes.Repeat(gzipped(t, ""), 1000)
+	s := site(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		for sent := 0; r.Context().Err() == nil; sent += len(members) {
+			if sent > 64<<20 {
+				t.Error("the transfer goes on")
+				return
+			}
+			w.Write(members)
+		}
+	})
+	r, _ := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{MaxBytes: 1000})
+	if failure := failsWith(t, r, reload.Reading); !strings.HasSuffix(failure.Err.Error(), "bytes of gzip hold next to no content") {
+		t.Error(failure)
+	}
+}
+
+// TestShortGzipMembers sends gzip of many members, as a log that was packed line by
+// line has.
+func TestShortGzipMembers(t *testing.T) {
+	t.Parallel()
+	const line, lines = "a line\n", 100_000
+	packed := bytes.Repeat(gzipped(t, line), lines)
+	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Encoding", "gzip")
+		w.Write(packed)
+	})
+	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+	succeeds(t, r, c, strings.Repeat(line, lines))
+}
+
+// TestErrorOfOriginIsCut has an origin fill the status and the log with its header.
+func TestErrorOfOriginIsCut(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 900_000)
+	for name, response := range map[string]string{
+		"a redirect to a long host":  "HTTP/1.1 302 Found\r\nLocation: http://" + long + "/\r\n\r\n",
+		"a redirect to nowhere":      "HTTP/1.1 302 Found\r\nLocation: http://a b/" + long + "\r\n\r\n",
+		"a redirect of many escapes": "HTTP/1.1 302 Found\r\nLocation: http://a b/" + strings.Repeat(`\u0025&amp;`, 90_000) + "\r\n\r\n",
+		"a line that is no header":   "HTTP/1.1 200 OK\r\n" + long + "\r\n\r\n",
+		"a status that is no number": "HTTP/1.1 " + long + "\r\n\r\n",
+		"a response that is none":    long + "\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				conn, _, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				io.WriteString(conn, response)
+				conn.Close()
+			})
+			r, _ := fromHTTP(s.URL+"/?key=secret", reload.HTTPOptions{}, reload.Options{})
+			if failure := failsWith(t, r, reload.Fetching); len(failure.Error()) > 2000 || !strings.Contains(failure.Error(), "…") {
+				t.Errorf("an error of %d bytes: %.200s", len(failure.Error()), failure)
+			}
+		})
+	}
 }

@@ -12,20 +12,40 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/poolswap/poolswap"
 )
 
+// maxError bounds the text of an error, which may quote a header of the origin: a
+// megabyte of it would fill the log and the status.
+const maxError = 1 << 10
+
 // withoutSecrets returns err without the URL that an http.Client puts before it,
-// and without secrets wherever else they appear.
+// and without secrets wherever else they appear. A long error is cut.
 func withoutSecrets(err error, secrets []string) error {
 	var asked *url.Error
 	if errors.As(err, &asked) && asked.Error() == err.Error() { // nothing was put around it
 		err = asked.Err
 	}
-	text := redact(err.Error(), secrets)
-	if text == err.Error() {
+	all := err.Error()
+	if len(all) > maxError && !errors.As(err, new(*poolswap.HookPanicError)) { // with a stack of this process
+		return errors.New(start(all, maxError, secrets) + "…") // without err, which holds all of it
+	}
+	text := redact(all, secrets)
+	if text == all {
 		return err
 	}
 	return &redacted{text, err}
+}
+
+// start returns the start of a text, of n bytes or fewer, without secrets. Those go
+// before the text is cut, which could cut one in two.
+func start(text string, n int, secrets []string) string {
+	text = redact(text[:min(len(text), n+4<<10)], secrets)
+	if len(text) <= n {
+		return text
+	}
+	return strings.ToValidUTF8(text[:n], "")
 }
 
 // redacted is an error that does not show all of its text.
@@ -69,18 +89,18 @@ func redact(text string, secrets []string) string {
 	return text
 }
 
-// Escapes of a character in a URL, and in JSON.
+// Escapes of a byte in a URL or a program, and of a character in JSON.
 var (
-	percentEscape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
-	jsonEscape    = regexp.MustCompile(`(?s)\\(u[0-9A-Fa-f]{4}|.)`)
+	byteEscape = regexp.MustCompile(`(%|\\x)[0-9A-Fa-f]{2}`)
+	jsonEscape = regexp.MustCompile(`(?s)\\(u[0-9A-Fa-f]{4}|.)`)
 )
 
 // unescape are the ways to undo an escape.
 var unescape = []func(text string) string{
 	html.UnescapeString,
 	func(text string) string {
-		return percentEscape.ReplaceAllStringFunc(text, func(escape string) string {
-			decoded, _ := hex.DecodeString(escape[1:])
+		return byteEscape.ReplaceAllStringFunc(text, func(escape string) string {
+			decoded, _ := hex.DecodeString(escape[len(escape)-2:])
 			return string(decoded)
 		})
 	},
@@ -167,8 +187,8 @@ func credentialsOf(request *http.Request) (all []string) {
 	for _, cookie := range request.Cookies() {
 		all = append(all, cookie.Value)
 	}
-	_, password, _ := request.BasicAuth()
-	return append(all, password)
+	name, password, _ := request.BasicAuth()
+	return append(all, name, password)
 }
 
 // secretsOfHeader returns the values of a header, with and without their first
