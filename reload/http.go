@@ -155,7 +155,7 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 		response.Body.Close()
 		request, conditional = request.Clone(ctx), false
 		request.Header.Del("If-Modified-Since")
-		response, err = h.do(request, prepared, cancel)
+		response, err = h.do(request, prepared, cancel) //nolint:bodyclose // by transferBody
 	}
 	if err != nil {
 		return nil, withoutSecrets(causeOf(ctx, err), secretsOf(h.url, prepared, request))
@@ -189,7 +189,7 @@ func (h *httpSource) do(request *http.Request, prepared http.Header, cancel cont
 		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
 	})
 	defer timer.Stop()
-	return h.client(prepared).Do(request) //nolint:bodyclose // by transferBody
+	return h.client(prepared).Do(request)
 }
 
 // prepare calls Prepare, and returns the headers that it added or changed, even

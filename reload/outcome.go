@@ -91,7 +91,7 @@ func (r *Reloader) record(e *Event) {
 }
 
 // repeatedBy reports whether later failed with the same text.
-func (e *Event) repeatedBy(later *Event) bool {
+func (e Event) repeatedBy(later *Event) bool {
 	return e.Outcome == Failed && later.Outcome == Failed && e.Err.Error() == later.Err.Error()
 }
 
