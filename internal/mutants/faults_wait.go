@@ -317,4 +317,47 @@ var waitFaults = []fault{
 			`more = yield(c.Version(), obj)`,
 		},
 	}},
+	{"D3: Changed looks for Close before it asks alone", "internal/refcount/wait.go", []edit{
+		{
+			`	signal := s.changed.next()
+	if version, closed := s.snapshot(); version > after || closed {
+`,
+			`	signal := s.changed.next()
+	if version, _ := s.snapshot(); version > after {
+`,
+		},
+	}},
+	{"D4: Close is woken before a factory that panics counts as ended", "internal/refcount/get.go", []edit{
+		{
+			`	made := false
+	defer func() {
+`,
+			`	made, began := false, false
+	defer func() {
+		if began {
+			p.free.endCreating(made)
+		}
+	}()
+	defer func() {
+`,
+		},
+		{
+			`	defer func() { p.free.endCreating(made) }()
+`,
+			`	began = true
+`,
+		},
+	}},
+	{"L3: Drain is woken before the object is lost", "internal/refcount/return.go", []edit{
+		{
+			`			counters.State.Store(withPhase(counters.State.Load(), lost)) // (L3)
+			p.stats.lost.Add(1)
+			p.removeLive()
+`,
+			`			p.stats.lost.Add(1)
+			p.removeLive()
+			counters.State.Store(withPhase(counters.State.Load(), lost)) // (L3)
+`,
+		},
+	}},
 }

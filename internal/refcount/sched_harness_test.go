@@ -43,6 +43,7 @@ type harness struct {
 	failed     int  // calls of Publish
 	closed     bool // Close of the pool returned
 	unfilled   bool // a Publish may give back an object that its fill never saw
+	broken     bool // factory and reset panic; constant while threads run
 }
 
 // watched is a container and the deeds of its only writer.
@@ -174,6 +175,9 @@ func bit(b bool) uint64 {
 
 // make is the factory. It watches that no more exist than may.
 func (l *harness) make() *testObject {
+	if l.broken {
+		panic("factory")
+	}
 	s := l.literal()
 	if s.free = true; l.maxLive > 0 && len(l.all)-l.dropped > l.maxLive {
 		l.Fail("%d test objects exist", len(l.all)-l.dropped)
@@ -205,6 +209,9 @@ func (l *harness) reset(s *testObject) bool {
 	}
 	if s.free && !l.unfilled {
 		l.Fail("%s is reset twice", s.name)
+	}
+	if l.broken {
+		panic("reset")
 	}
 	s.in, s.version, s.value, s.free = nil, 0, recycled, true
 	return true

@@ -156,6 +156,20 @@ var publishScenarios = []scenario{
 		})
 		l.Start("publisher", func() { l.publish(c[0], nil) })
 	}},
+	{name: "a channel of Changed, and the container is closed", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
+		first := c[0].Version()
+		l.Start("asker", func() {
+			changed := c[0].Changed(first)
+			l.AtEnd(func() {
+				select {
+				case <-changed:
+				default:
+					l.Fail("the channel of Changed is open after Close")
+				}
+			})
+		})
+		l.Start("closer", func() { l.close(c[0]) })
+	}},
 	{name: "a waiter, and the container is closed", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		first := c[0].Version()
 		l.Start("waiter", func() {
@@ -283,6 +297,21 @@ var publishScenarios = []scenario{
 	{name: "a Get that makes an object, and the pool is closed", containers: 1, spares: 0, threads: func(l *harness, c []*watched) {
 		l.getter()
 		l.Start("closer", l.closePool)
+	}},
+	{name: "a factory panics, and the pool is closed", containers: 0, spares: 0, threads: func(l *harness, _ []*watched) {
+		l.broken = true
+		l.Start("getter", func() { l.Panics(func() { l.pool.Get() }) })
+		l.Start("closer", l.closePool)
+	}},
+	{name: "an owner gives back an object whose reset panics, and a Drain", containers: 0, spares: 0, threads: func(l *harness, _ []*watched) {
+		s := l.get()
+		l.broken = true
+		l.Start("owner", func() { l.Panics(func() { l.pool.Release(s) }) })
+		l.Start("drainer", func() {
+			if err := l.pool.Drain(context.Background()); err != nil {
+				l.Fail("Drain returned %v", err)
+			}
+		})
 	}},
 	{name: "an Update, and the pool is closed", containers: 1, spares: 1, threads: func(l *harness, c []*watched) {
 		s := l.get()
