@@ -157,7 +157,7 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 	a.bodies, a.content = newBodies(ctx, content, r.options.MaxBytes)
 	defer a.closeBody()
 	if announced := a.bodies.announced(); announced > r.options.MaxBytes {
-		return r.refused(e, Reading, fmt.Errorf("%w (%d): %d bytes are announced", errTooLarge, r.options.MaxBytes, announced))
+		return r.tooLarge(e, a, fmt.Errorf("%w (%d): %d bytes are announced", errTooLarge, r.options.MaxBytes, announced))
 	}
 
 	waiting, cancel := context.WithTimeout(ctx, r.options.ObjectWait)
@@ -188,8 +188,7 @@ func publisher[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], load fu
 // that it is to replace.
 func (a *attempt) fill(current uint64, load func() error) error {
 	a.stage = Verifying
-	if sum, err := a.bodies.verifyFirst(); err != nil {
-		a.sum = sum
+	if err := a.bodies.verifyFirst(); err != nil {
 		return err
 	}
 	a.stage = Loading

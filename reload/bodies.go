@@ -32,6 +32,7 @@ func newBodies(ctx context.Context, content *Content, maxBytes int64) (*bodies, 
 func (b *bodies) add(content Content, part string) *Content {
 	if len(content.Parts) == 0 {
 		one := &body{of: b, inner: content.Body, part: part, size: content.Size, verify: content.Verify, digest: content.digest, hash: sha256.New()}
+		one.checked = len(content.proofs) > 0 || one.verify != nil && one.digest == nil
 		content.Body = one
 		b.all = append(b.all, one)
 		return &content
@@ -100,18 +101,23 @@ func (b *bodies) verify(sums [][sha256.Size]byte) error {
 	return nil
 }
 
+// checked reports whether a Source verifies content. Verify of a Cache alone finds
+// changes of its file.
+func (b *bodies) checked() bool {
+	return slices.ContainsFunc(b.all, func(one *body) bool { return one.checked })
+}
+
 // verifyFirst calls Verify of each content whose digest is known before it is read.
-// It returns the digest of content that Verify refused.
-func (b *bodies) verifyFirst() (sum [sha256.Size]byte, err error) {
+func (b *bodies) verifyFirst() error {
 	for _, one := range b.all {
 		if one.verify == nil || one.digest == nil {
 			continue
 		}
 		if err := recovered(func() error { return one.verify(*one.digest) }); err != nil {
-			return *one.digest, one.named(err)
+			return one.named(err)
 		}
 	}
-	return sum, nil
+	return nil
 }
 
 // digestOf returns a digest of digests.

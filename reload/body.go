@@ -11,15 +11,16 @@ import (
 // body is a Body that load reads. It counts and hashes the bytes, and holds the
 // Source to the size that it announced.
 type body struct {
-	of     *bodies // that it is one of
-	inner  io.ReadCloser
-	part   string // the name of its source if there are others, or ""
-	size   int64  // announced, or -1
-	verify func(sum [sha256.Size]byte) error
-	digest *[sha256.Size]byte // known before load, or nil
-	read   int64
-	hash   hash.Hash
-	err    error // of the last Read: io.EOF if the content is whole
+	of      *bodies // that it is one of
+	inner   io.ReadCloser
+	part    string // the name of its source if there are others, or ""
+	size    int64  // announced, or -1
+	verify  func(sum [sha256.Size]byte) error
+	digest  *[sha256.Size]byte // known before load, or nil
+	checked bool               // see bodies
+	read    int64
+	hash    hash.Hash
+	err     error // of the last Read: io.EOF if the content is whole
 }
 
 var errTooLarge = errors.New("larger than Options.MaxBytes")

@@ -16,8 +16,8 @@ import (
 // sums has, as sha256sum writes it: 64 hexadecimal digits, perhaps followed by a
 // name. sums is the File or HTTP beside the content, perhaps signed itself, as in
 // WithSHA256(source, WithEd25519(sums, signatures, key)). Content that does not fit is
-// not published: a transfer that went wrong is repeated, and the same wrong
-// content a second time is refused until either Source changes.
+// not published and not refused, but fetched again: it may have gone wrong on the way,
+// and its revision does not tell.
 //
 // For a [Cache] wrap the result: Cache(WithSHA256(source, sums), dir). The other
 // way round, the checksum would be missing when the origin is down.

@@ -254,7 +254,7 @@ func TestFailuresByStage(t *testing.T) {
 	of := func(text string) func() (*reload.Content, error) {
 		return func() (*reload.Content, error) { return content(strings.NewReader(text), -1)() }
 	}
-	const refused, again, twice = 1, 4, 2 // fetches
+	const refused, again = 1, 4 // fetches
 	for name, test := range map[string]struct {
 		fetches int
 		fetch   func() (*reload.Content, error)
@@ -269,9 +269,19 @@ func TestFailuresByStage(t *testing.T) {
 		"the body exceeds MaxBytes":         {refused, of("more than ten")},
 		"the announcement exceeds MaxBytes": {refused, content(strings.NewReader(""), 11)},
 		"load returns a Temporary error":    {again, of("temporary")},
-		"the content is not verified twice": {twice, func() (*reload.Content, error) {
+		"the content is not verified": {again, func() (*reload.Content, error) {
 			c, err := of("abc")()
 			c.Verify = func([32]byte) error { return errBad }
+			return c, err
+		}},
+		"content to verify exceeds MaxBytes": {again, func() (*reload.Content, error) {
+			c, err := of("more than ten")()
+			c.Verify = func([32]byte) error { return nil }
+			return c, err
+		}},
+		"content to verify is announced to exceed it": {again, func() (*reload.Content, error) {
+			c, err := content(strings.NewReader(""), 11)()
+			c.Verify = func([32]byte) error { return nil }
 			return c, err
 		}},
 	} {

@@ -31,7 +31,6 @@ type Reloader struct {
 	notKept error         // why keeper had nothing, until something is loaded
 	have    string        // the last revision that was loaded, or refused for its content
 	sum     [sha256.Size]byte
-	wrong   mismatch
 	refusal error // why have was refused, if it was
 
 	mu        sync.Mutex

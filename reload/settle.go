@@ -1,18 +1,10 @@
 package reload
 
 import (
-	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"time"
 )
-
-// mismatch is content that Verify refused. Twice the same is the origin's fault,
-// once may be the transfer's.
-type mismatch struct {
-	revision string
-	sum      [sha256.Size]byte
-}
 
 // notModified settles an attempt that found nothing newer than the content that is
 // loaded, or was refused.
@@ -28,7 +20,7 @@ func (r *Reloader) notModified(e Event) Event {
 func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event {
 	e.Outcome = Loaded
 	a.published(err)
-	r.have, r.sum, r.wrong, r.refusal = a.content.Revision, a.sum, mismatch{}, nil
+	r.have, r.sum, r.refusal = a.content.Revision, a.sum, nil
 	r.keeper, r.notKept = nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,15 +63,19 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 	case a.stage == Loading && !errors.As(err, new(*temporary)):
 		return r.refused(e, Loading, err)
 	case errors.Is(err, errTooLarge), errors.Is(err, errExpands):
-		return r.refused(e, Reading, err)
-	case a.stage == Verifying:
-		wrong := mismatch{a.content.Revision, a.sum}
-		if wrong == r.wrong {
-			return r.refused(e, Verifying, err)
-		}
-		r.wrong = wrong
+		return r.tooLarge(e, a, err)
 	}
 	return r.failed(e, a.stage, err, false)
+}
+
+// tooLarge settles an attempt whose content was not read to its end. If it was to be
+// verified, it may be another than that of the revision: a refusal would last when the
+// origin is honest again.
+func (r *Reloader) tooLarge(e Event, a *attempt, err error) Event {
+	if a.bodies.checked() {
+		return r.failed(e, Reading, err, false)
+	}
+	return r.refused(e, Reading, err)
 }
 
 // refused settles an attempt whose content is bad.
