@@ -19,7 +19,7 @@ proctype drainer(byte me, i) {
 #endif
 
 #if CLOSERS || POOL_CLOSERS
-/* shut_container closes c. What it leaves in old is the caller's, to recycle. */
+/* shut_container closes c. The object that it leaves in old is the caller's, to recycle. */
 inline shut_container() {
 	if
 	:: atomic { !mu[c] && closed[c] TAKEN }

@@ -1,5 +1,5 @@
 /*
- * The writer's side of internal/refcount: publishers that build on what is
+ * The writer's side of internal/refcount: publishers that build on the object that is
  * current, versions, waiting for one, and how containers and pools drain and
  * close. protocol.pml is about readers and the counting of references; here a
  * reference is a number that changes in one step.
@@ -130,13 +130,13 @@ bool over[CONTAINERS];		/* Close has returned */
 bool pool_over;
 byte ended;			/* publishers that have stopped */
 
-hidden byte lost_update;		/* built on what was not current until the swap */
+hidden byte lost_update;		/* built on an object that was not current until the swap */
 hidden byte two_current;		/* published twice, or not live */
 hidden byte version_not_growing;	/* along a container */
 hidden byte wrong_version;		/* a holder reads a number that is not its object's */
-hidden byte lost_wakeup;		/* a goroutine waits for what is there */
+hidden byte lost_wakeup;		/* a goroutine waits for an object that is there */
 hidden byte busy_waiting;		/* a goroutine that waits wakes itself */
-hidden byte drained_early;		/* Drain returned before what was replaced was back */
+hidden byte drained_early;		/* Drain returned before a replaced object was back */
 hidden byte closed_early;		/* Close returned, and something is held or goes on */
 hidden byte published_after_close;
 hidden byte refused_in_vain;		/* ErrLimit at once, though an object will come back */

@@ -4,7 +4,7 @@
 	byte c;			/* the container */ \
 	byte new;		/* a private object, or NONE */ \
 	byte owned;		/* its generation */ \
-	byte old;		/* what was swapped out, or is free and to be recycled */ \
+	byte old;		/* swapped out, or free and to be recycled */ \
 	byte held;		/* the reference of a publisher, or NONE */ \
 	byte seen = ANY;	/* swaps that it saw */ \
 	byte base;		/* changes that it saw */ \

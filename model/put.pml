@@ -1,7 +1,7 @@
 /*
  * Publication and what follows: put, swap, retire and giveBack. The goroutines
  * that include these steps declare c, the container; new and owned, the object
- * and its generation; old, what was swapped out; num, m and result.
+ * and its generation; old, the object that was swapped out; num, m and result.
  */
 
 /* What (V3) compares. */
@@ -19,7 +19,7 @@
 #define PUT_CLOSED	closed[c]
 #endif
 
-/* mark_old marks what is about to be swapped out. */
+/* mark_old marks the object that is about to be swapped out. */
 inline mark_old() {
 	old = current[c];		/* it stays, since all swaps are under mu[c] */
 	if

@@ -2,7 +2,7 @@
 	 * reclaim of retire.go: free OBJECT if it is retired and all references
 	 * were given back. Readers and writers include this file between other
 	 * steps. The caller defines OBJECT; FENCED, the condition for reading
-	 * the state; IS_RETIRED, what it sees of the state; CAS_ENABLED, the
+	 * the state; IS_RETIRED, its view of the state; CAS_ENABLED, the
 	 * condition for its compare-and-swap; and how it goes on if this call did
 	 * not free the object: NOT_DRAINED, or NOT_FREED if the compare-and-swap
 	 * failed. If it did, the statements after the include follow.

@@ -114,7 +114,7 @@ inline recycle(o) {
 
 byte created;			/* objects that came into being */
 
-/* What a call that makes an object counts. */
+/* The counts of a call that makes an object. */
 #ifdef CREATING_NOT_COUNTED	/* planted bug */
 #define COUNT_CREATING(n)	skip
 #else

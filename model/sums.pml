@@ -1,5 +1,5 @@
 /*
- * The counters in memory, without what is still in store buffers, and the
+ * The counters in memory, without those still in store buffers, and the
  * checkers: goroutines between (S2) and (S4). The protocol looks only at sums
  * over all stripes, so only those are here; README.md says why a sum, which
  * takes many loads, is one step.

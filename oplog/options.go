@@ -11,7 +11,7 @@ import (
 // otherwise.
 const DefaultKeep = 1 << 14
 
-// Options say what a [Log] holds and how operations change it. New, Apply, Copy
+// Options say the content of a [Log] and how operations change it. New, Apply, Copy
 // and Reset are required. The goroutine that has the turn calls them; only New may
 // run on several at a time, if a program takes objects from the pool past the Log.
 // They must not publish, and neither must Pool.Discard and Pool.Report: that would

@@ -25,7 +25,7 @@ const (
 	publishWaits                        // Wait returned the version of saw
 )
 
-// publishStep is the input of an operation for porcupine, what it returned
+// publishStep is the input of an operation for porcupine, its result
 // included.
 type publishStep struct {
 	kind  publishKind

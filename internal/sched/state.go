@@ -4,7 +4,7 @@ package sched
 
 // state hashes the state of a world: the contents of memory and buffers, and
 // for each thread all that it has learned, which determines where it is and
-// what it will do.
+// its next steps.
 //
 // Three kinds of states are merged. Threads of one name may change places.
 // (Processors may not, because sums read the counters by number.) Of the

@@ -29,7 +29,7 @@ func Asymmetric() bool {
 }
 
 // HeavyFence makes every increment before it visible. Every increment after it
-// comes from a goroutine that sees what the caller stored before the call.
+// comes from a goroutine that sees the stores of the caller before the call.
 // Portable counters need nothing for that: their increments are sequentially
 // consistent.
 //

@@ -67,7 +67,7 @@ func (s *mutexInPlace[T]) Update(*Object[T]) { s.mu.Unlock() }
 
 // unsynchronized is the limit: objects for one goroutine alone, which fills and
 // reads them without any synchronization. With one copy a fill finds in the
-// caches what the last one left there, but no reader could use the object then.
+// caches the object that the last one left there, but no reader could use the object then.
 // With two, which it fills in turn, the old one stays as it was.
 type unsynchronized[T any] struct {
 	copies  []*Object[T]

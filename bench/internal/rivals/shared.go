@@ -9,7 +9,7 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// Way says what a rival is.
+// Way describes a rival.
 type Way struct{ Name, Is string }
 
 // Ways are the rivals of the suites that share one object between readers and

@@ -1,4 +1,4 @@
-// What the harness asks of a way to share an object, and offers to it.
+// The interface between the harness and a way to share an object.
 
 #ifndef RIVALS_H
 #define RIVALS_H

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 pub fn time() -> Duration {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
-    // Sound: getrusage fills what it is given, unless it fails.
+    // Sound: getrusage fills its argument, unless it fails.
     let usage = unsafe {
         let err = libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
         assert_eq!(err, 0, "getrusage failed");

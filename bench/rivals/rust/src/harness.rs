@@ -13,7 +13,7 @@ const BATCH: u64 = 8192;
 
 /// A way to share an object.
 pub trait Way: Sync {
-    /// What a thread keeps from read to read.
+    /// The state that a thread keeps from read to read.
     type Reader<'a>
     where
         Self: 'a;

@@ -1,5 +1,5 @@
-// Command inline reads in the ways that a program does. Tests look at what the
-// compiler makes of it.
+// Command inline reads in the ways that a program does. Tests look at the code
+// that the compiler makes of it.
 package main
 
 import "github.com/poolswap/poolswap"
