@@ -148,6 +148,7 @@ func TestPublishConflict(t *testing.T) {
 	}{
 		{"Update", func(c *poolswap.Container[table, *table]) { c.Update(&table{value: 1}) }, func(c *poolswap.Container[table, *table]) { c.Update(&table{value: 2}) }, 2},
 		{"Update(nil)", func(c *poolswap.Container[table, *table]) { c.Update(&table{value: 1}) }, func(c *poolswap.Container[table, *table]) { c.Update(nil) }, 0},
+		{"Update(nil), from nothing to nothing", func(*poolswap.Container[table, *table]) {}, func(c *poolswap.Container[table, *table]) { c.Update(nil) }, 0},
 		{"Update and Update(nil), from nothing to nothing", func(*poolswap.Container[table, *table]) {}, func(c *poolswap.Container[table, *table]) {
 			c.Update(&table{value: 2})
 			c.Update(nil)

@@ -18,6 +18,7 @@ func TestReader(t *testing.T) {
 			{"an idle Reader delays recycling until its next Load", idleReader},
 			{"a parked or closed Reader holds nothing", parkedReader},
 			{"Close and Park may be called repeatedly and in any order", closeTwice},
+			{"a Park that panics has let the object go", parkPanics},
 			{"a Reader may be passed between goroutines", readerIsPassed},
 			{"a recycled object is loaded again", recycledObjectIsLoaded},
 			{"Load releases the held object before it takes another", loadReleasesFirst},
@@ -132,6 +133,20 @@ func closeTwice(t *testing.T, options poolswap.Options[table]) {
 	}
 	c.Update(nil) // panics if the object was released too often
 	pooltest.Settled(t, pool, 0)
+}
+
+func parkPanics(t *testing.T, options poolswap.Options[table]) {
+	c := poolswap.NewContainer(newTablePool(options), &table{value: 1})
+	r := c.NewReader()
+	c.Release(r.Load()) // which was the Reader's to release
+	c.Update(&table{value: 2})
+	if _, panicked := pooltest.OnAnother(r.Park); panicked == nil {
+		t.Error("Park of an object that is in the pool does not panic")
+	}
+	if obj := r.Load(); obj == nil || obj.value != 2 {
+		t.Errorf("Load after it returned %+v", obj)
+	}
+	r.Close()
 }
 
 func readerIsPassed(t *testing.T, options poolswap.Options[table]) {

@@ -91,4 +91,12 @@ func TestOverReleaseWithVersion(t *testing.T) {
 		t.Errorf("%+v", stats)
 	}
 	wantRight(t, log)
+
+	obj = log.Container().Acquire()
+	log.Container().Release(obj)
+	log.Container().Release(obj)
+	version, err = log.Replace(t.Context(), func(*table) error { return nil })
+	if stats := log.Stats(); version == 0 || !errors.Is(err, poolswap.ErrOverReleased) || stats.Restarts != 1 || stats.Publications != 6 {
+		t.Errorf("Replace returned %d, %v, %+v", version, err, stats)
+	}
 }

@@ -17,13 +17,13 @@ func filled(t *testing.T, encoded []byte, version uint32) *table {
 
 func TestAnswersAreThoseOfEachRow(t *testing.T) {
 	made := filled(t, madeUp(300), 7)
-	numberOf := func(address uint32) (number uint32, ok bool) {
+	numberOf := func(address uint32) (number uint32, ok bool) { // in a gap of the range before
 		for _, r := range made.rows {
-			if r.first <= address && address <= r.last {
-				return r.number, true
+			if r.first <= address {
+				number, ok = r.number, address <= r.last
 			}
 		}
-		return 0, false
+		return number, ok
 	}
 	var addresses []uint32
 	for _, r := range made.rows {
@@ -111,11 +111,11 @@ func TestFillRefusesRowsOutOfOrder(t *testing.T) {
 }
 
 func TestCSVMakesTheRows(t *testing.T) {
-	encoded, err := readCSV(strings.NewReader("0.0.0.1,0.0.0.9,64496,\"Example, Inc.\"\n0.0.0.8,0.0.0.8,64497\r\n255.0.0.0,255.255.255.255,4294967295,x,y"))
+	encoded, err := readCSV(strings.NewReader("0.0.0.1,0.0.0.9,64496,\"Example, Inc.\"\n0.0.0.8,255.0.0.0,64497\r\n255.0.0.0,255.255.255.255,4294967295,x,y"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []row{{1, 7, 64496, 3}, {8, 8, 64497, 3}, {255 << 24, 1<<32 - 1, 1<<32 - 1, 3}} // the second cuts the first short
+	want := []row{{1, 7, 64496, 3}, {8, 255<<24 - 1, 64497, 3}, {255 << 24, 1<<32 - 1, 1<<32 - 1, 3}} // each cuts the one before short
 	made := filled(t, encoded, 3)
 	if len(made.rows) != len(want) {
 		t.Fatal(made.rows)

@@ -24,4 +24,14 @@ var leafFaults = []fault{
 			`return true`,
 		},
 	}},
+	{"oplog: a Replace that returns an error is no publication", "oplog/log.go", []edit{
+		{
+			`	if version != 0 {
+		l.restart(version)
+`,
+			`	if version != 0 && err == nil {
+		l.restart(version)
+`,
+		},
+	}},
 }

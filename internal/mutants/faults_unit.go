@@ -97,4 +97,17 @@ var unitFaults = []fault{
 	{"D4: the pool takes containers while it closes the others", "internal/refcount/close.go", []edit{{`	p.slots.close()
 	for`, `	defer p.slots.close()
 	for`}}},
+	{"V3: emptying an empty container is no swap", "internal/refcount/update.go", []edit{{`		old = s.swap(nil, 0)
+`, `		if s.current.Load() != nil {
+			old = s.swap(nil, 0)
+		}
+`}}},
+	{"Reader: Park has let the object go when Release has returned", "reader.go", []edit{{
+		`	r.held, r.obj = nil, nil
+	refcount.Release(r.slot, unsafe.Pointer(obj))
+`,
+		`	refcount.Release(r.slot, unsafe.Pointer(obj))
+	r.held, r.obj = nil, nil
+`,
+	}}},
 }
