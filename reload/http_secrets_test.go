@@ -332,8 +332,10 @@ func TestSecretsInResponses(t *testing.T) {
 			w.WriteHeader(http.StatusForbidden)
 			fmt.Fprint(w, `no such key: sk\x3Dlive\x2b4711`)
 		}, `status 403 Forbidden, "…"`},
-		"an encoding": {func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", key) },
-			`the response has the Content-Encoding "…", which was not asked for`},
+		"an encoding": {
+			func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", key) },
+			`the response has the Content-Encoding "…", which was not asked for`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

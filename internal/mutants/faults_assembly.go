@@ -54,7 +54,7 @@ var assemblyFaults = []fault{
 			``,
 		},
 	}},
-	{"assembly, A2: what is returned is loaded again", "internal/refcount/read_amd64.s", []edit{
+	{"assembly, A2: the result is loaded again", "internal/refcount/read_amd64.s", []edit{
 		{
 			`	SUBQ	Slot_offset(AX), BX
 `,
@@ -229,7 +229,7 @@ valid:
 `,
 		},
 	}},
-	{"assembly: the methods release what has its Ref last", "internal/refcount/read_amd64.s", []edit{
+	{"assembly: the methods release objects with their Ref last", "internal/refcount/read_amd64.s", []edit{
 		{
 			`	ADDQ	Slot_offset(AX), BX
 `,

@@ -17,12 +17,12 @@ var clauseFaults = []fault{
 		`!counters.State.CompareAndSwap(now, withPhase(now, retiring)) { // (T1)`,
 		`!func() bool { counters.State.Store(withPhase(now, retiring)); return true }() { // (T1)`,
 	}}},
-	{"L1: what is lost to the fence counts as live", "internal/refcount/retire.go", []edit{{
+	{"L1: an object lost to the fence counts as live", "internal/refcount/retire.go", []edit{{
 		`		s.pool.lose()
 		stats`,
 		`		stats`,
 	}}},
-	{"L2: what is lost to a release counts as live", "internal/refcount/retire.go", []edit{{
+	{"L2: an object lost to a release counts as live", "internal/refcount/retire.go", []edit{{
 		`		o.pool.lose()
 		return false, o`,
 		`		return false, o`,
@@ -60,7 +60,7 @@ var clauseFaults = []fault{
 	{"N2: unborn for ever", "internal/refcount/adopt.go", []edit{{`counters.State.Store(uint64(private)) // (N2)`, `// (N2)`}}},
 	{"N3: back from any phase", "internal/refcount/adopt.go", []edit{{`if phaseOf(now) != discarded || obj.pool`, `if obj.pool`}}},
 	{"K1: kept beyond the limit", "internal/refcount/freelist.go", []edit{{`if l.closed || len(l.clean) >= l.limit.now {`, `if l.closed {`}}},
-	{"D2: what is kept stays marked", "internal/refcount/freelist.go", []edit{{
+	{"D2: a kept object stays marked", "internal/refcount/freelist.go", []edit{{
 		`	endReturn(counters, counters.Publication.Leaving.Load())
 	l.clean`,
 		`	_ = counters
@@ -79,14 +79,14 @@ var clauseFaults = []fault{
 		`		_ = counters
 `,
 	}}},
-	{"K3: what is discarded counts as live", "internal/refcount/return.go", []edit{{
+	{"K3: a discarded object counts as live", "internal/refcount/return.go", []edit{{
 		`		endReturn(counters, mark)
 		p.removeLive()
 `,
 		`		endReturn(counters, mark)
 `,
 	}}},
-	{"D2: what is discarded stays marked", "internal/refcount/return.go", []edit{{
+	{"D2: a discarded object stays marked", "internal/refcount/return.go", []edit{{
 		`		endReturn(counters, mark)
 		p.removeLive()
 `,
@@ -104,10 +104,10 @@ var clauseFaults = []fault{
 	{"P4: the flag is not raised again", "internal/refcount/sweep.go", []edit{{` || !p.sweeping.CompareAndSwap(false, true) { // (P4)`, ` { // (P4)`}}},
 	{"P4: the flag stays up", "internal/refcount/sweep.go", []edit{{`		p.sweeping.Store(false)  `, `		// p.sweeping.Store(false)`}}},
 	{"G3: ErrLimit at once at the limit", "internal/refcount/publish.go", []edit{{` && live <= current`, ` && (true || live <= current)`}}},
-	{"D2: Drain waits for what is not marked", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.mark <= last`, `return e.mark <= last`}}},
-	{"D3: Close waits for what is not marked", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.phase != lost && e.counters`}}},
-	{"D4: Close of a pool does not wait for what is private", "internal/refcount/close.go", []edit{{`return e.phase == private || e.phase`, `return e.phase`}}},
-	{"D4: Close of a pool does not wait for what is marked", "internal/refcount/close.go", []edit{{` || e.phase != lost && e.mark != 0
+	{"D2: Drain waits for an unmarked object", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.mark <= last`, `return e.mark <= last`}}},
+	{"D3: Close waits for an unmarked object", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.phase != lost && e.counters`}}},
+	{"D4: Close of a pool does not wait for a private object", "internal/refcount/close.go", []edit{{`return e.phase == private || e.phase`, `return e.phase`}}},
+	{"D4: Close of a pool does not wait for a marked object", "internal/refcount/close.go", []edit{{` || e.phase != lost && e.mark != 0
 `, `
 `}}},
 	{"L2: released too often passes", "internal/refcount/retire.go", []edit{{`; extra > 0 {`, `; extra > 0 && false {`}}},

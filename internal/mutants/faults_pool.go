@@ -181,7 +181,7 @@ var poolFaults = []fault{
 `,
 		},
 	}},
-	{"K2: what is to be discarded goes to the overflow", "internal/refcount/return.go", []edit{
+	{"K2: an object to be discarded goes to the overflow", "internal/refcount/return.go", []edit{
 		{
 			`case p.Discard == nil && `,
 			`case `,

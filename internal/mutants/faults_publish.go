@@ -9,7 +9,7 @@ var publishFaults = []fault{
 			`taken, err := true, ctx.Err() // (V1)`,
 		},
 	}},
-	{"V2: what is current is taken before the mutex", "internal/refcount/publish.go", []edit{
+	{"V2: the current object is taken before the mutex", "internal/refcount/publish.go", []edit{
 		{
 			`	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -83,7 +83,7 @@ var readFaults = []fault{
 			`	s.current.Store(next) // (U2)`,
 		},
 	}},
-	{"U2: what was current is reset before it is retired", "internal/refcount/update.go", []edit{
+	{"U2: the old object is reset before it is retired", "internal/refcount/update.go", []edit{
 		{
 			`	if err := s.end(old, op); err != nil {
 		panic(err.Error())
@@ -93,7 +93,7 @@ var readFaults = []fault{
 	}`,
 		},
 	}},
-	{"U2: what was current is not retired", "internal/refcount/update.go", []edit{
+	{"U2: the old object is not retired", "internal/refcount/update.go", []edit{
 		{
 			`	if err := s.end(old, op); err != nil {`,
 			`	if err := s.pool.settle(old, retirement{}); err != nil {`,

@@ -10,7 +10,7 @@ var spareFaults = []fault{
 			`l.last, l.gets = l.peak, 0`,
 		},
 	}},
-	{"spares: the limit falls, and what is too much stays", "internal/refcount/return.go", []edit{
+	{"spares: the limit falls, and the surplus stays", "internal/refcount/return.go", []edit{
 		{
 			`	if surplus {
 `,
@@ -27,7 +27,7 @@ var spareFaults = []fault{
 `,
 		},
 	}},
-	{"spares: what is published stays private", "internal/refcount/update.go", []edit{
+	{"spares: a published object stays private", "internal/refcount/update.go", []edit{
 		{
 			`s.pool.stats.private.Add(-1)`,
 			`s.pool.stats.private.Add(0)`,

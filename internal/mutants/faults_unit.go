@@ -17,29 +17,29 @@ var unitFaults = []fault{
 `,
 	}}},
 	{"T1: whatever the phase", "internal/refcount/retire.go", []edit{{`if phaseOf(now) != live || !counters`, `if !counters`}}},
-	{"L4: what is lost to its Ref counts as live", "internal/refcount/retire.go", []edit{{
+	{"L4: an object lost to its Ref counts as live", "internal/refcount/retire.go", []edit{{
 		`		p.lose()
 	}
 	p.panic`,
 		`	}
 	p.panic`,
 	}}},
-	{"B1: what is given back keeps its number", "internal/refcount/return.go", []edit{{`counters.Publication.Version.Store(0) // (B1)`, `// (B1)`}}},
-	{"G1: nothing is woken by what was dirty", "internal/refcount/get.go", []edit{{
+	{"B1: a returned object keeps its number", "internal/refcount/return.go", []edit{{`counters.Publication.Version.Store(0) // (B1)`, `// (B1)`}}},
+	{"G1: a dirty object wakes nothing", "internal/refcount/get.go", []edit{{
 		`		p.returned.wake() // one that was dirty`,
 		`		// one that was dirty`,
 	}}},
 	{"G1: a dirty object is kept without spares", "internal/refcount/get.go", []edit{{`if p.Spares == 0 {`, `if false {`}}},
-	{"L3: what is lost to its reset counts as live", "internal/refcount/return.go", []edit{{
+	{"L3: an object lost to its reset counts as live", "internal/refcount/return.go", []edit{{
 		`			p.stats.lost.Add(1)
 			p.removeLive()
 `,
 		`			p.stats.lost.Add(1)
 `,
 	}}},
-	{"L2: Drain waits for what was lost", "internal/refcount/close.go", []edit{{`e.mark <= last && e.phase != lost`, `e.mark <= last`}}},
-	{"L2: Close waits for what was lost", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.mark != 0 && e.counters`}}},
-	{"D2: what a Get began stays marked", "internal/refcount/freelist.go", []edit{{
+	{"L2: Drain waits for a lost object", "internal/refcount/close.go", []edit{{`e.mark <= last && e.phase != lost`, `e.mark <= last`}}},
+	{"L2: Close waits for a lost object", "internal/refcount/close.go", []edit{{`return e.mark != 0 && e.phase != lost && e.counters`, `return e.mark != 0 && e.counters`}}},
+	{"D2: an object reset by Get stays marked", "internal/refcount/freelist.go", []edit{{
 		`	endReturn(counters, counters.Publication.Leaving.Load())
 	l.limit`, `	l.limit`,
 	}}},
@@ -51,8 +51,8 @@ var unitFaults = []fault{
 	{"K2: what counts towards a limit goes to the overflow", "internal/refcount/return.go", []edit{{`p.MaxLive == 0 && p.Spares`, `p.Spares`}}},
 	{"K2: to the overflow without spares", "internal/refcount/return.go", []edit{{`p.Spares > 0 && !p.free`, `!p.free`}}},
 	{"K2: to the overflow of a closed pool", "internal/refcount/return.go", []edit{{` && !p.free.isClosed():`, `:`}}},
-	{"K3: what is discarded keeps its number", "internal/refcount/return.go", []edit{{`counters.Publication.Version.Store(0)                             // (K3)`, `// (K3)`}}},
-	{"P3: what was popped keeps its link", "internal/refcount/freelist.go", []edit{{`head.next.Store(nil) // (P3)`, `// (P3)`}}},
+	{"K3: a discarded object keeps its number", "internal/refcount/return.go", []edit{{`counters.Publication.Version.Store(0)                             // (K3)`, `// (K3)`}}},
+	{"P3: a popped object keeps its link", "internal/refcount/freelist.go", []edit{{`head.next.Store(nil) // (P3)`, `// (P3)`}}},
 	{"D1: no time", "internal/refcount/return.go", []edit{{`counters.Publication.Left.Store(p.now())              // (D1)`, `// (D1)`}}},
 	{"D1: marked whatever the phase", "internal/refcount/return.go", []edit{{`if phaseOf(counters.State.Load()) != live { // a forged`, `if false { // a forged`}}},
 	{"D2: another's mark is removed", "internal/refcount/return.go", []edit{{`counters.Publication.Leaving.CompareAndSwap(mark, 0) // (D2)`, `counters.Publication.Leaving.Store(0*mark) // (D2)`}}},
@@ -61,17 +61,17 @@ var unitFaults = []fault{
 		return false
 	}
 	if l.known`, `	if l.known`}}},
-	{"D4: Close of a pool waits for what was lost", "internal/refcount/close.go", []edit{{`e.phase != lost && e.mark != 0
+	{"D4: Close of a pool waits for a lost object", "internal/refcount/close.go", []edit{{`e.phase != lost && e.mark != 0
 `, `e.mark != 0
 `}}},
-	{"G4: what was current in a container that was dropped is counted", "internal/refcount/cleanup.go", []edit{{`stats.objects.change(0, -1) // (G4)`, `// (G4)`}}},
-	{"the collector wakes for what was free", "internal/refcount/cleanup.go", []edit{{`	if phaseOf(state) != free {
+	{"G4: the object of a dropped container stays counted", "internal/refcount/cleanup.go", []edit{{`stats.objects.change(0, -1) // (G4)`, `// (G4)`}}},
+	{"the collector wakes for a free object", "internal/refcount/cleanup.go", []edit{{`	if phaseOf(state) != free {
 `, `	if true {
 `}}},
 	{"R1: of any pool", "internal/refcount/read.go", []edit{{`if o.pool == p && p != nil {`, `if p != nil {`}}},
-	{"R3: what is lost is not counted", "internal/refcount/read.go", []edit{{`case live, retiring, retired, lost:`, `case live, retiring, retired:`}}},
-	{"H1: Retain of what is private", "internal/refcount/read.go", []edit{{`if phaseOf(counters.State.Load()) == private {`, `if false {`}}},
-	{"H1: Retain of what is in the pool", "internal/refcount/read.go", []edit{{`	o.checkNotReleased(op)
+	{"R3: a lost object is not counted", "internal/refcount/read.go", []edit{{`case live, retiring, retired, lost:`, `case live, retiring, retired:`}}},
+	{"H1: Retain of a private object", "internal/refcount/read.go", []edit{{`if phaseOf(counters.State.Load()) == private {`, `if false {`}}},
+	{"H1: Retain of a free object", "internal/refcount/read.go", []edit{{`	o.checkNotReleased(op)
 `, ``}}},
 	{"G1: from a closed pool", "internal/refcount/freelist.go", []edit{{
 		`	if l.closed {

@@ -137,7 +137,7 @@ var waitFaults = []fault{
 `,
 		},
 	}},
-	{"G4: what is current is never counted", "internal/refcount/update.go", []edit{
+	{"G4: a current object is never counted", "internal/refcount/update.go", []edit{
 		{
 			`	if change > 0 {
 `,
@@ -190,7 +190,7 @@ var waitFaults = []fault{
 			``,
 		},
 	}},
-	{"D3: Close waits for what another container published", "internal/refcount/slot.go", []edit{
+	{"D3: Close waits for an object of another container", "internal/refcount/slot.go", []edit{
 		{
 			`	l.last++
 	s.id = l.last
@@ -210,7 +210,7 @@ var waitFaults = []fault{
 	return true`,
 		},
 	}},
-	{"D4: Close does not wait for what is being made", "internal/refcount/freelist.go", []edit{
+	{"D4: Close does not wait for an object being made", "internal/refcount/freelist.go", []edit{
 		{
 			`return l.creating > 0`,
 			`return l.creating < 0`,
@@ -242,7 +242,7 @@ var waitFaults = []fault{
 			`return live <= current`,
 		},
 	}},
-	{"Versions goes on from what it waited for", "versions.go", []edit{
+	{"Versions goes on from the version it waited for", "versions.go", []edit{
 		{
 			`			if _, err := c.Wait(ctx, after); err != nil {
 				return
@@ -260,12 +260,12 @@ var waitFaults = []fault{
 			`					more = yield(c.VersionOf(obj), obj)`,
 		},
 	}},
-	{"Stats: what was retired is loaded before what drained", "internal/refcount/stats.go", []edit{
+	{"Stats: retired is loaded before drained", "internal/refcount/stats.go", []edit{
 		{
 			`	live, current := c.objects.load()
 `,
-			`	live, current := c.objects.load()
-	before := c.retired.Load()
+			`	before := c.retired.Load()
+	live, current := c.objects.load()
 `,
 		},
 		{
