@@ -42,11 +42,11 @@ func (f fault) labels() []string {
 var unseen = map[string]string{
 	"V6: the turn is lost if fill calls Goexit": "the scheduler's threads are coroutines, which must not call Goexit",
 
-	"K2: an object to be discarded goes to the overflow":                 "the spares of a scenario suffice, so nothing comes to the overflow",
+	"K2: an object to be discarded goes to the overflow":               "the spares of a scenario suffice, so nothing comes to the overflow",
 	"K3 after Discard: discarded when Discard has returned":            "no Discard of a scenario brings its object back",
 	"K3: what leaves again in its Discard loses its mark":              "no Discard of a scenario brings its object back",
 	"N3: back in the generation in which it was discarded":             "no fill of a scenario gives its object away",
-	"D3: Close waits for an object of another container":             "no scenario holds what was current in one container while another closes",
+	"D3: Close waits for an object of another container":               "no scenario holds what was current in one container while another closes",
 	"L4: live, as if its Ref were whole":                               "no scenario overwrites a Ref",
 	"D4: Get returns an object of a pool that closed during its reset": "no Get of a scenario resets an object while the pool closes",
 	"D4: Get keeps an object of a pool that closed during its reset":   "no Get of a scenario resets an object while the pool closes",
