@@ -119,7 +119,7 @@ func (s *Source) openWatch(ctx context.Context) error {
 	if err := s.store.open(short); err != nil {
 		return err
 	}
-	watcher, stop, err := s.store.watchKeys(ctx, s.store.plans, token(s.store.name))
+	watcher, stop, err := s.store.watchKeys(context.WithoutCancel(ctx), s.store.plans, token(s.store.name))
 	if err != nil {
 		return err
 	}
