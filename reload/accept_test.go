@@ -284,3 +284,18 @@ func TestAcceptFailureKeepsRefusal(t *testing.T) {
 	}
 	is(t, c, "2")
 }
+
+// TestAcceptOfNoRevision accepts nothing: an operator saw no refused content.
+func TestAcceptOfNoRevision(t *testing.T) {
+	t.Parallel()
+	c, _ := newTexts()
+	r := reload.New(c, given("", -1, "content"), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		if content.Accepted {
+			t.Error("content without a revision is accepted")
+		}
+		return load(ctx, next, current, content)
+	}, reload.Options{Logger: quiet})
+	if err := r.Accept(t.Context(), r.Status().Refused); err != nil {
+		t.Error(err)
+	}
+}

@@ -133,7 +133,7 @@ func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
 	if content == nil {
 		return r.failed(e, Fetching, content.malformed(), false)
 	}
-	content.Accepted = accept != nil && content.Revision == *accept
+	content.Accepted = accept != nil && *accept != "" && content.Revision == *accept
 	return r.load(ctx, e, content, nil)
 }
 

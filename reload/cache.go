@@ -173,10 +173,10 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 	if err != nil {
 		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
 	}
-	file, _, err := openRegular(filepath.Join(c.dir, last.fileName()))
+	file, info, err := openRegular(filepath.Join(c.dir, last.fileName()))
 	if err == nil {
 		last.checked = modifiedAt(filepath.Join(c.dir, keptName))
-		if err = last.check(file); err != nil {
+		if err = last.check(file, info.Size()); err != nil {
 			file.Close()
 		}
 	}
@@ -197,19 +197,24 @@ func readKept(dir string) (last kept, err error) {
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, maxKept))
-	if err == nil {
-		err = json.Unmarshal(text, &last)
+	if err != nil {
+		return kept{}, err
 	}
-	return last, err
+	if err := json.Unmarshal(text, &last); err != nil {
+		return kept{}, fmt.Errorf("%.200s", err.Error()) // it may quote a megabyte
+	}
+	return last, nil
 }
 
 // of fails unless the kept content is of the Cache's source.
 func (k *kept) of(c *cacheSource) error {
 	switch salt := k.Identity[:min(saltSize, len(k.Identity))]; {
 	case k.Source != c.String():
-		return fmt.Errorf("it is of another source, %s", k.Source)
+		return fmt.Errorf("it is of another source, %.200q", k.Source)
 	case k.Identity != identify(c.source, salt):
 		return errors.New("it is of a source with another query or other checks")
+	case len(k.SHA256) != hex.EncodedLen(sha256.Size):
+		return errDamaged
 	}
 	return nil
 }
@@ -223,15 +228,21 @@ func modifiedAt(name string) time.Time {
 	return info.ModTime()
 }
 
-// check fails unless file has the recorded size and digest, and is verified.
-func (k *kept) check(file *os.File) error {
+var errDamaged = errors.New("its content is damaged")
+
+// check fails unless file, which has that size, has the recorded size and digest, and
+// is verified. It reads no more than that.
+func (k *kept) check(file *os.File, size int64) error {
+	if size != k.Size {
+		return errDamaged
+	}
 	sum := sha256.New()
-	size, err := io.CopyBuffer(sum, fromStart(file), make([]byte, copyBuffer))
+	size, err := io.CopyBuffer(sum, io.NewSectionReader(file, 0, size), make([]byte, copyBuffer))
 	if err != nil {
 		return err
 	}
 	if size != k.Size || hex.EncodeToString(sum.Sum(nil)) != k.SHA256 {
-		return errors.New("its content is damaged")
+		return errDamaged
 	}
 	if k.verify != nil {
 		return k.verify([sha256.Size]byte(sum.Sum(nil)))

@@ -260,3 +260,45 @@ func TestSignedChecksum(t *testing.T) {
 		is(t, c, "")
 	}
 }
+
+// TestCacheOfHiddenReloader wraps a Cache, so that it is told of no MaxBytes but that of
+// another Reloader.
+func TestCacheOfHiddenReloader(t *testing.T) {
+	t.Parallel()
+	cache := reload.Cache(given("1", -1, "more than ten"), t.TempDir())
+	c, _ := newTexts()
+	reload.New(c, cache, load, reload.Options{Logger: quiet, MaxBytes: 10})
+	r := reload.New(c, rewrapped{cache}, load, reload.Options{Logger: quiet, MaxBytes: 100})
+	failsWith(t, r, reload.Reading)
+	is(t, c, "")
+}
+
+// TestRecordOfSpoolIsNotQuoted fills kept.json. No error shows more than its start, and
+// no file is read that cannot be the content.
+func TestRecordOfSpoolIsNotQuoted(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 900_000)
+	for name, change := range map[string]func(s spool){
+		"the source":    func(s spool) { s.record(func(kept map[string]any) { kept["source"] = long }) },
+		"the digest":    func(s spool) { s.record(func(kept map[string]any) { kept["sha256"] = long }) },
+		"the time":      func(s spool) { s.record(func(kept map[string]any) { kept["modified"] = long }) },
+		"a huge number": func(s spool) { write(s.t, s.keptName(), `{"size": 1`+strings.Repeat("0", 900_000)+"}") },
+		"a huge file": func(s spool) {
+			if err := os.Truncate(s.file(), 1<<40); err != nil {
+				s.t.Fatal(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, fake, _, _ := cacheKept(t, "good")
+			change(spool{t, dir})
+			fake.Fail(errDown)
+			r, c := start(fake, dir, reload.Options{})
+			if failure := failsWith(t, r, reload.Fetching); len(failure.Error()) > 1000 {
+				t.Errorf("an error of %d bytes: %.200s", len(failure.Error()), failure)
+			}
+			is(t, c, "")
+		})
+	}
+}

@@ -159,9 +159,9 @@ func TestRestartWithDamagedCache(t *testing.T) {
 			return os.WriteFile(filepath.Join(dir, "kept.json"), []byte("\x00\x01"), 0o644)
 		}, "invalid character"},
 		"an empty record":            {func(dir string) error { return os.Truncate(filepath.Join(dir, "kept.json"), 0) }, "unexpected end of JSON input"},
-		"a record of another source": {func(dir string) error { return replace(dir, `"fake"`, `"http://host/data"`) }, "it is of another source, http://host/data"},
+		"a record of another source": {func(dir string) error { return replace(dir, `"fake"`, `"http://host/data"`) }, `it is of another source, "http://host/data"`},
 		"a record of another size":   {func(dir string) error { return replace(dir, `"size": 12`, `"size": 13`) }, "its content is damaged"},
-		"a record that leads out":    {func(dir string) error { return replace(dir, `"sha256": "`, `"sha256": "../`) }, "no such file"},
+		"a record that leads out":    {func(dir string) error { return replace(dir, `"sha256": "`, `"sha256": "../`) }, "its content is damaged"},
 		"no record":                  {func(dir string) error { return os.Remove(filepath.Join(dir, "kept.json")) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

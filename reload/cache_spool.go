@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"os"
@@ -53,6 +54,9 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 		return nil, err
 	}
 	spooled := last.content(file)
+	if last.Size > maxBytes { // a Reloader that the Cache was not told of may allow more than was written
+		spooled.Body = &fileReader{io.MultiReader(spooled.Body, failingReader{fmt.Errorf("%w (%d)", errTooLarge, maxBytes)}), file}
+	}
 	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
 	spooled.Published = func() error {
 		err := c.keep(&last)
@@ -93,7 +97,7 @@ func (c *cacheSource) name(part, name string) (*os.File, error) {
 		os.Remove(part)
 		return nil, err
 	}
-	file, err := os.Open(filepath.Join(c.dir, name))
+	file, _, err := openRegular(filepath.Join(c.dir, name))
 	if err == nil {
 		c.inUse[name]++
 	}
@@ -167,6 +171,11 @@ func (c *cacheSource) removeParts() {
 		}
 	}
 }
+
+// failingReader is an io.Reader that fails.
+type failingReader struct{ err error }
+
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
 // spooledBody sweeps when the attempt is over.
 type spooledBody struct {

@@ -76,10 +76,10 @@ func recovered(f func() error) (err error) {
 }
 
 // retryAfter returns how long the source asked to be left alone, or 0.
-func retryAfter(err error) time.Duration {
+func retryAfter(err error) (after time.Duration) {
 	var asks interface{ RetryAfter() time.Duration }
 	if errors.As(err, &asks) {
-		return asks.RetryAfter()
+		recovered(func() error { after = asks.RetryAfter(); return nil }) //nolint:errcheck // of a nil pointer, say
 	}
-	return 0
+	return after
 }

@@ -1,6 +1,7 @@
 package reload_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -199,5 +200,22 @@ func TestRetryAfterDuringRefusal(t *testing.T) {
 		if pause := time.Until(r.Status().Next); pause > 66*time.Second {
 			t.Errorf("after the hour the next attempt is in %v, want Every", pause)
 		}
+	})
+}
+
+// TestRetryAfterOfNilError has a Source return a nil pointer as an error.
+func TestRetryAfterOfNilError(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		r := reload.New(c, sourceFunc(func(context.Context, string) (*reload.Content, error) {
+			return nil, (*reload.HTTPError)(nil)
+		}), load, reload.Options{Logger: quiet})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := r.Run(ctx); !errors.Is(err, context.DeadlineExceeded) || r.Status().Failures < 2 {
+			t.Errorf("%v after %d failures", err, r.Status().Failures)
+		}
+		everything(r)
 	})
 }
