@@ -120,7 +120,7 @@ func TestTemporaryRefusesNothing(t *testing.T) {
 	loads := 0
 	r := reload.New(c, fake, func(ctx context.Context, next, current *text, content *reload.Content) error {
 		if loads++; loads < 3 {
-			return reload.Temporary(errDown)
+			return reload.Retryable(errDown)
 		}
 		return load(ctx, next, current, content)
 	}, reload.Options{Logger: quiet})
@@ -131,8 +131,8 @@ func TestTemporaryRefusesNothing(t *testing.T) {
 		}
 	}
 	succeeds(t, r, c, "content")
-	if reload.Temporary(nil) != nil {
-		t.Error("Temporary(nil) is an error")
+	if reload.Retryable(nil) != nil {
+		t.Error("Retryable(nil) is an error")
 	}
 }
 
@@ -271,7 +271,7 @@ func TestAcceptFailureKeepsRefusal(t *testing.T) {
 	succeeds(t, r, c, "1")
 	revision = "2"
 	failsWith(t, r, reload.Loading)
-	fails = reload.Temporary(short)
+	fails = reload.Retryable(short)
 	if err := r.Accept(t.Context(), r.Status().Refused); !errors.Is(err, short) {
 		t.Errorf("Accept returned %v", err)
 	}

@@ -71,7 +71,7 @@ func TestAllocationsOfUpdate(t *testing.T) { //nolint:paralleltest // it counts 
 		"FS":                   reload.FS(os.DirFS(dir), "data"),
 		"HTTP":                 reload.HTTP(served.URL, reload.HTTPOptions{}),
 		"Cache of HTTP":        reload.Cache(reload.HTTP(served.URL, reload.HTTPOptions{}), filepath.Join(dir, "cache")),
-		"File with a checksum": reload.WithSHA256(reload.File(name), reload.File(name+".sha256")),
+		"File with a checksum": reload.VerifySHA256(reload.File(name), reload.File(name+".sha256")),
 	} {
 		t.Run(what, func(t *testing.T) {
 			number := 0

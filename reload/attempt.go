@@ -72,14 +72,14 @@ func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 // something was loaded or the kept content was refused. It reports whether it
 // published.
 func (r *Reloader) loadKept(ctx context.Context) bool {
-	if r.keeper == nil {
+	if r.restorer == nil {
 		return false
 	}
 	began := time.Now()
 	var content *Content
 	var checked time.Time
 	err := recovered(func() (err error) {
-		content, checked, err = r.keeper.Kept(ctx)
+		content, checked, err = r.restorer.Restore(ctx)
 		return err
 	})
 	if ctx.Err() != nil {
@@ -93,7 +93,7 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 		r.notKept = err
 	}
 	if err != nil || content == nil {
-		r.keeper = nil
+		r.restorer = nil
 		return false
 	}
 	e := r.load(ctx, Event{Fetch: time.Since(began), checked: checked}, content, errNotAsked)
@@ -101,7 +101,7 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 		return false
 	}
 	if e.Outcome != Failed || e.bad { // another failure says nothing about it
-		r.keeper = nil
+		r.restorer = nil
 	}
 	r.tell(ctx, &e)
 	return e.Outcome == Loaded
@@ -193,7 +193,7 @@ func (a *attempt) fill(current uint64, load func() error) error {
 	}
 	a.stage = Loading
 	refusal := recovered(load)
-	if errors.As(refusal, new(*temporary)) {
+	if errors.As(refusal, new(*retryable)) {
 		return refusal
 	}
 	if err := a.whole(); err != nil { // load may have refused bytes that the origin never sent

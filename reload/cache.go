@@ -26,7 +26,7 @@ import (
 // Content is written whole before load sees it, and kept for the next start once
 // it was published; only then the content kept before is deleted. A kept file whose
 // SHA-256 is not the recorded one is not used, nor one that was kept with other
-// checks or other keys: see [WithEd25519]. Kept content is verified again, with the
+// checks or other keys: see [VerifyEd25519]. Kept content is verified again, with the
 // checksum or signature that was kept beside it, at each start. A Verify of a Source
 // of your own is called before content is kept, and not at the next start. dir is
 // made for this user alone if it is missing; a failure to write there is a failure to
@@ -127,8 +127,8 @@ func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) 
 	return c.spool(content)
 }
 
-// Kept implements Keeper.
-func (c *cacheSource) Kept(context.Context) (*Content, time.Time, error) {
+// Restore implements Restorer.
+func (c *cacheSource) Restore(context.Context) (*Content, time.Time, error) {
 	c.started.Do(c.removeParts)
 	file, last, err := c.open()
 	if file == nil {

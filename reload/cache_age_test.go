@@ -136,7 +136,7 @@ func TestAgeIsKnownAtPublication(t *testing.T) {
 			t.Parallel()
 			var r *reload.Reloader
 			closed := false
-			source := keeperOf{kept, closing(func() error {
+			source := restorerOf{kept, closing(func() error {
 				if s := r.Status(); s.Version != 1 || s.Age() > time.Hour {
 					t.Errorf("the age of version %d is %v", s.Version, s.Age())
 				}
@@ -153,27 +153,27 @@ func TestAgeIsKnownAtPublication(t *testing.T) {
 	}
 }
 
-// keeperOf keeps content, or fetches it, and tells when it is closed.
-type keeperOf struct {
+// restorerOf keeps content, or fetches it, and tells when it is closed.
+type restorerOf struct {
 	keeps bool
 	io.Closer
 }
 
-func (k keeperOf) content() *reload.Content {
+func (k restorerOf) content() *reload.Content {
 	return &reload.Content{Revision: "1", Size: -1, Body: struct {
 		io.Reader
 		io.Closer
 	}{strings.NewReader("good"), k.Closer}}
 }
 
-func (k keeperOf) Fetch(_ context.Context, have string) (*reload.Content, error) {
+func (k restorerOf) Fetch(_ context.Context, have string) (*reload.Content, error) {
 	if have == "1" {
 		return nil, reload.ErrNotModified
 	}
 	return k.content(), nil
 }
 
-func (k keeperOf) Kept(context.Context) (*reload.Content, time.Time, error) {
+func (k restorerOf) Restore(context.Context) (*reload.Content, time.Time, error) {
 	if !k.keeps {
 		return nil, time.Time{}, nil
 	}
@@ -190,10 +190,10 @@ func TestCacheIdentityHasChecks(t *testing.T) {
 	signature.Push(signed(oldPrivate, "content"))
 	push(sums, "%x", sumOf("content"))
 	withKeys := func(keys ...ed25519.PublicKey) func(reload.Source) reload.Source {
-		return func(source reload.Source) reload.Source { return reload.WithEd25519(source, signature, keys...) }
+		return func(source reload.Source) reload.Source { return reload.VerifyEd25519(source, signature, keys...) }
 	}
 	plainly := func(source reload.Source) reload.Source { return source }
-	summed := func(source reload.Source) reload.Source { return reload.WithSHA256(source, sums) }
+	summed := func(source reload.Source) reload.Source { return reload.VerifySHA256(source, sums) }
 	for name, test := range map[string]struct {
 		before, now func(reload.Source) reload.Source
 		want        string

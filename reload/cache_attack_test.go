@@ -106,7 +106,7 @@ func TestChangedSpoolIsNotServed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			dir, content, signatures := t.TempDir(), new(reloadtest.Fake), new(reloadtest.Fake)
-			source := reload.WithEd25519(content, signatures, public)
+			source := reload.VerifyEd25519(content, signatures, public)
 			push(content, "signed")
 			signatures.Push(signed(private, "signed"))
 			cacheRestarts(t, source, dir, "signed")
@@ -114,7 +114,7 @@ func TestChangedSpoolIsNotServed(t *testing.T) {
 
 			content.Fail(errDown)
 			signatures.Fail(errDown)
-			r, c := start(reload.WithEd25519(content, signatures, public), dir, reload.Options{})
+			r, c := start(reload.VerifyEd25519(content, signatures, public), dir, reload.Options{})
 			if err := r.Reload(t.Context()); (err == nil) != (test.loads != "") {
 				t.Errorf("with %s changed: %v", name, err)
 			}
@@ -162,7 +162,7 @@ func TestLoadSeesVerifiedContentAlone(t *testing.T) {
 	content, signatures := new(reloadtest.Fake), new(reloadtest.Fake)
 	c, _ := newTexts()
 	loads := 0
-	r := reload.New(c, reload.Join(reload.Cache(reload.WithEd25519(content, signatures, public), t.TempDir())), func(ctx context.Context, next, current *text, content *reload.Content) error {
+	r := reload.New(c, reload.Join(reload.Cache(reload.VerifyEd25519(content, signatures, public), t.TempDir())), func(ctx context.Context, next, current *text, content *reload.Content) error {
 		loads++
 		return load(ctx, next, current, content)
 	}, reload.Options{Logger: quiet})
@@ -203,8 +203,8 @@ func TestHiddenCheckWithinCache(t *testing.T) {
 	push(content, "signed")
 	signatures.Push(signed(private, "signed"))
 	for name, source := range map[string]reload.Source{
-		"a wrapper":                    rewrapped{reload.WithEd25519(content, signatures, public)},
-		"a wrapper between two checks": reload.WithEd25519(rewrapped{reload.WithEd25519(content, signatures, public)}, signatures, public),
+		"a wrapper":                    rewrapped{reload.VerifyEd25519(content, signatures, public)},
+		"a wrapper between two checks": reload.VerifyEd25519(rewrapped{reload.VerifyEd25519(content, signatures, public)}, signatures, public),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -215,7 +215,7 @@ func TestHiddenCheckWithinCache(t *testing.T) {
 			is(t, c, "")
 		})
 	}
-	r, c := start(reload.WithEd25519(rewrapped{content}, signatures, public), t.TempDir(), reload.Options{})
+	r, c := start(reload.VerifyEd25519(rewrapped{content}, signatures, public), t.TempDir(), reload.Options{})
 	succeeds(t, r, c, "signed")
 }
 
@@ -226,7 +226,7 @@ func TestSignedChecksum(t *testing.T) {
 	_, foreign := key('b')
 	sumText := func(content string) string { return fmt.Sprintf("%x", sumOf(content)) }
 	content, sums, signatures := new(reloadtest.Fake), new(reloadtest.Fake), new(reloadtest.Fake)
-	source := reload.WithSHA256(content, reload.WithEd25519(sums, signatures, public))
+	source := reload.VerifySHA256(content, reload.VerifyEd25519(sums, signatures, public))
 	serve := func(text string, private ed25519.PrivateKey) {
 		push(content, "%s", text)
 		push(sums, "%s", sumText(text))
@@ -234,7 +234,7 @@ func TestSignedChecksum(t *testing.T) {
 	}
 	dir := t.TempDir()
 	serve("forged", foreign)
-	for _, source := range []reload.Source{source, reload.Cache(source, dir), reload.WithSHA256(content, reload.Join(sums))} {
+	for _, source := range []reload.Source{source, reload.Cache(source, dir), reload.VerifySHA256(content, reload.Join(sums))} {
 		c, _ := newTexts()
 		failsWith(t, reload.New(c, source, load, reload.Options{Logger: quiet}), reload.Fetching)
 		is(t, c, "")

@@ -214,7 +214,7 @@ func TestKeptContentComesBeforeNewer(t *testing.T) {
 	tries := 0
 	r := reload.New(c, reload.Cache(fake, dir), func(ctx context.Context, next, current *text, content *reload.Content) error {
 		if tries++; tries == 1 {
-			return reload.Temporary(errBad)
+			return reload.Retryable(errBad)
 		}
 		return load(ctx, next, current, content)
 	}, reload.Options{Logger: quiet})
@@ -233,7 +233,7 @@ func TestKeptContentSurvivesTemporary(t *testing.T) {
 		for name, want := range map[string]struct {
 			err   error
 			loads int
-		}{"temporary": {reload.Temporary(errBad), 3}, "bad": {errBad, 1}} {
+		}{"temporary": {reload.Retryable(errBad), 3}, "bad": {errBad, 1}} {
 			dir, down, loads, fails := t.TempDir(), false, 0, want.err
 			source := named{sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
 				if down {

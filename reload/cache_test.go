@@ -179,7 +179,7 @@ func TestCacheFile(t *testing.T) {
 		fetch := func() (*reload.Content, error) { return source.Fetch(t.Context(), "") }
 		if restarted {
 			fetch = func() (*reload.Content, error) {
-				content, _, err := source.(reload.Keeper).Kept(t.Context())
+				content, _, err := source.(reload.Restorer).Restore(t.Context())
 				return content, err
 			}
 		}

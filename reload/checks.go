@@ -12,20 +12,20 @@ import (
 	"strings"
 )
 
-// WithSHA256 returns source with each content checked against the SHA-256 that
+// VerifySHA256 returns source with each content checked against the SHA-256 that
 // sums has, as sha256sum writes it: 64 hexadecimal digits, perhaps followed by a
 // name. sums is the File or HTTP beside the content, perhaps signed itself, as in
-// WithSHA256(source, WithEd25519(sums, signatures, key)). Content that does not fit is
+// VerifySHA256(source, VerifyEd25519(sums, signatures, key)). Content that does not fit is
 // not published and not refused, but fetched again: it may have gone wrong on the way,
 // and its revision does not tell.
 //
-// For a [Cache] wrap the result: Cache(WithSHA256(source, sums), dir). The other
+// For a [Cache] wrap the result: Cache(VerifySHA256(source, sums), dir). The other
 // way round, the checksum would be missing when the origin is down.
 //
-// WithSHA256 panics if source is a [Join]: wrap the sources that have a checksum, as
-// in Join(WithSHA256(a, sums), b).
-func WithSHA256(source, sums Source) Source {
-	refuseJoin(source, "WithSHA256", "Join(WithSHA256(a, sums), b)")
+// VerifySHA256 panics if source is a [Join]: wrap the sources that have a checksum, as
+// in Join(VerifySHA256(a, sums), b).
+func VerifySHA256(source, sums Source) Source {
+	refuseJoin(source, "VerifySHA256", "Join(VerifySHA256(a, sums), b)")
 	return &checkedSource{Source: source, side: sums, check: "SHA-256", verify: func(side []byte, sum [sha256.Size]byte) error {
 		text, _, _ := strings.Cut(strings.TrimSpace(string(side)), " ")
 		want, err := hex.DecodeString(text)
@@ -156,7 +156,7 @@ func verifyKept(source Source, revision string, proofs [][]byte) (verifyFunc, er
 }
 
 // errHidden is the error of a Cache that could not verify kept content.
-var errHidden = errors.New("its source is wrapped, so a Cache cannot verify what it keeps: put your own Source inside WithSHA256 or WithEd25519, and the Cache around these")
+var errHidden = errors.New("its source is wrapped, so a Cache cannot verify what it keeps: put your own Source inside VerifySHA256 or VerifyEd25519, and the Cache around these")
 
 // cutDigest takes a revision apart.
 func cutDigest(revision string) (inner, digest string) {

@@ -54,7 +54,7 @@ func TestSHA256Formats(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, c, content, sums := checkedReloader(reload.WithSHA256)
+			r, c, content, sums := checkedReloader(reload.VerifySHA256)
 			push(content, "content")
 			push(sums, "%s", side)
 			succeeds(t, r, c, "content")
@@ -73,7 +73,7 @@ func TestChecksRefuse(t *testing.T) {
 	t.Parallel()
 	public, private := key('a')
 	_, other := key('b')
-	sign := func(source, side reload.Source) reload.Source { return reload.WithEd25519(source, side, public) }
+	sign := func(source, side reload.Source) reload.Source { return reload.VerifyEd25519(source, side, public) }
 	sum := sumOf("content")
 	const noSum = "side holds no SHA-256 of 64 hexadecimal digits"
 	const noSignature = "side holds no Ed25519 signature of 64 bytes, raw or in base64"
@@ -82,11 +82,11 @@ func TestChecksRefuse(t *testing.T) {
 		side string
 		want string
 	}{
-		"wrong sum":              {reload.WithSHA256, strings.Repeat("0", 64), fmt.Sprintf("its SHA-256 is %x, and side says %s", sum, strings.Repeat("0", 64))},
-		"empty sum":              {reload.WithSHA256, "", noSum},
-		"short sum":              {reload.WithSHA256, "ed7002", noSum},
-		"long sum":               {reload.WithSHA256, fmt.Sprintf("%x00", sum), noSum},
-		"page instead of a sum":  {reload.WithSHA256, "<html>not found</html>", noSum},
+		"wrong sum":              {reload.VerifySHA256, strings.Repeat("0", 64), fmt.Sprintf("its SHA-256 is %x, and side says %s", sum, strings.Repeat("0", 64))},
+		"empty sum":              {reload.VerifySHA256, "", noSum},
+		"short sum":              {reload.VerifySHA256, "ed7002", noSum},
+		"long sum":               {reload.VerifySHA256, fmt.Sprintf("%x00", sum), noSum},
+		"page instead of a sum":  {reload.VerifySHA256, "<html>not found</html>", noSum},
 		"signature by another":   {sign, string(signed(other, "content")), "the signature in side is by none of the keys"},
 		"signature of another":   {sign, string(signed(private, "Content")), "the signature in side is by none of the keys"},
 		"signature of no bytes":  {sign, "", noSignature},
@@ -130,7 +130,7 @@ func TestEd25519Formats(t *testing.T) {
 		"in base64": base64.StdEncoding.EncodeToString(signed(private, "content")) + "\n",
 	} {
 		r, c, content, signatures := checkedReloader(func(source, side reload.Source) reload.Source {
-			return reload.WithEd25519(source, side, old, public)
+			return reload.VerifyEd25519(source, side, old, public)
 		})
 		push(content, "content")
 		signatures.Push([]byte(side))
@@ -153,7 +153,7 @@ func TestChecksDistrustOldAnswers(t *testing.T) {
 		})
 	}
 	c, _ := newTexts()
-	r := reload.New(c, reload.WithSHA256(
+	r := reload.New(c, reload.VerifySHA256(
 		origin(func(text string) string { return text }),
 		origin(func(text string) string { return fmt.Sprintf("%x", sumOf(text)) }),
 	), load, reload.Options{Logger: quiet})
@@ -166,7 +166,7 @@ func TestChecksDistrustOldAnswers(t *testing.T) {
 func TestChecksSideChangesApart(t *testing.T) {
 	t.Parallel()
 	for _, sumFirst := range []bool{false, true} {
-		r, c, content, sums := checkedReloader(reload.WithSHA256)
+		r, c, content, sums := checkedReloader(reload.VerifySHA256)
 		push(content, "one")
 		push(sums, "%x", sumOf("one"))
 		succeeds(t, r, c, "one")
@@ -191,7 +191,7 @@ func TestChecksSideChangesApart(t *testing.T) {
 
 func TestChecksSideFails(t *testing.T) {
 	t.Parallel()
-	r, c, content, sums := checkedReloader(reload.WithSHA256)
+	r, c, content, sums := checkedReloader(reload.VerifySHA256)
 	push(content, "content")
 	if failure := failsWith(t, r, reload.Fetching); !errors.Is(failure, reloadtest.ErrEmpty) || failure.Err.Error() != "side: "+reloadtest.ErrEmpty.Error() {
 		t.Error(failure)
@@ -224,9 +224,9 @@ func TestEd25519KeysPanic(t *testing.T) {
 	t.Parallel()
 	public, _ := key('a')
 	source := new(reloadtest.Fake)
-	pooltest.WantPanic(t, "reload: WithEd25519 without a key", func() { reload.WithEd25519(source, source) })
-	pooltest.WantPanic(t, "reload: WithEd25519 with a key of 31 bytes, not 32", func() { reload.WithEd25519(source, source, public, public[:31]) })
-	pooltest.WantPanic(t, "reload: WithEd25519 with a key of 0 bytes, not 32", func() { reload.WithEd25519(source, source, nil) })
+	pooltest.WantPanic(t, "reload: VerifyEd25519 without a key", func() { reload.VerifyEd25519(source, source) })
+	pooltest.WantPanic(t, "reload: VerifyEd25519 with a key of 31 bytes, not 32", func() { reload.VerifyEd25519(source, source, public, public[:31]) })
+	pooltest.WantPanic(t, "reload: VerifyEd25519 with a key of 0 bytes, not 32", func() { reload.VerifyEd25519(source, source, nil) })
 	pooltest.WantPanic(t, "reload: VerifySigned without a key", func() { reload.VerifySigned(source, source, "deny") })
 	pooltest.WantPanic(t, "reload: VerifySigned without a name", func() { reload.VerifySigned(source, source, "", public) })
 }
@@ -243,7 +243,7 @@ func TestChecksWithoutRevision(t *testing.T) {
 	sums := new(reloadtest.Fake)
 	push(sums, "%x", sha256.Sum256(text))
 	c, _ := newTexts()
-	r := reload.New(c, reload.WithSHA256(source, sums), load, reload.Options{Logger: quiet})
+	r := reload.New(c, reload.VerifySHA256(source, sums), load, reload.Options{Logger: quiet})
 	for i := range 2 {
 		failure := failsWith(t, r, reload.Loading)
 		if s := r.Status(); failure.Refused || failure.Revision != "" || s.Refused != "" || fetches != i+1 {
@@ -261,7 +261,7 @@ func TestChecksWithoutRevision(t *testing.T) {
 func TestChecksSideTooLong(t *testing.T) {
 	t.Parallel()
 	r, _, content, _ := checkedReloader(func(source, _ reload.Source) reload.Source {
-		return reload.WithSHA256(source, sourceFunc(func(context.Context, string) (*reload.Content, error) {
+		return reload.VerifySHA256(source, sourceFunc(func(context.Context, string) (*reload.Content, error) {
 			return &reload.Content{Revision: "1", Size: 10, Body: io.NopCloser(strings.NewReader(strings.Repeat("0", 64)))}, nil
 		}))
 	})
@@ -275,7 +275,7 @@ func TestChecksSideTooLong(t *testing.T) {
 func bothChecks(public ed25519.PublicKey) (r *reload.Reloader, c *texts, content, sums, signatures *reloadtest.Fake) {
 	signatures = new(reloadtest.Fake)
 	r, c, content, sums = checkedReloader(func(source, side reload.Source) reload.Source {
-		return reload.WithEd25519(reload.WithSHA256(source, side), named{signatures, "signatures"}, public)
+		return reload.VerifyEd25519(reload.VerifySHA256(source, side), named{signatures, "signatures"}, public)
 	})
 	return r, c, content, sums, signatures
 }
@@ -321,7 +321,7 @@ func TestChecksWithinCache(t *testing.T) {
 	push(content, "content")
 	push(sums, "%x", sumOf("content"))
 	newProcess := func() (*reload.Reloader, *texts) {
-		return start(reload.WithSHA256(content, named{sums, "side"}), dir, reload.Options{})
+		return start(reload.VerifySHA256(content, named{sums, "side"}), dir, reload.Options{})
 	}
 	r, c := newProcess()
 	succeeds(t, r, c, "content")

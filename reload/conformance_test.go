@@ -190,7 +190,7 @@ func TestSources(t *testing.T) {
 		"File with SHA-256": func(t *testing.T) (reload.Source, reloadtest.Origin) {
 			name := filepath.Join(t.TempDir(), "data")
 			sum := name + ".sha256"
-			return reload.WithSHA256(reload.File(name), reload.File(sum)), summed{renamed(name), renamed(sum)}
+			return reload.VerifySHA256(reload.File(name), reload.File(sum)), summed{renamed(name), renamed(sum)}
 		},
 		"Join of Files": func(t *testing.T) (reload.Source, reloadtest.Origin) {
 			dir := t.TempDir()

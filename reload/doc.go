@@ -9,7 +9,7 @@
 //	}, reload.Options{})
 //	go reloader.Run(ctx)
 //	...
-//	http.Handle("/status", reloader)
+//	http.Handle("/status", reload.StatusPage(reloader))
 //
 // A hint is a hint, a fetch is the truth: the Reloader asks its [Source] at the
 // start, at each hint, and on a timer. Revisions are compared for equality only,

@@ -51,19 +51,19 @@ func (e *Error) Error() string {
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Temporary returns err marked as one that says nothing of the content: memory
+// Retryable returns err marked as one that says nothing of the content: memory
 // that was short, or another table that is not there yet. If load returns it, the
-// content is not refused but fetched again. Temporary(nil) is nil.
-func Temporary(err error) error {
+// content is not refused but fetched again. Retryable(nil) is nil.
+func Retryable(err error) error {
 	if err == nil {
 		return nil
 	}
-	return &temporary{err}
+	return &retryable{err}
 }
 
-type temporary struct{ error }
+type retryable struct{ error }
 
-func (t *temporary) Unwrap() error { return t.error }
+func (t *retryable) Unwrap() error { return t.error }
 
 // recovered calls f, and returns its panic as an error.
 func recovered(f func() error) (err error) {

@@ -70,12 +70,12 @@ func TestErrorTexts(t *testing.T) {
 		"content announced too large":    {given("7", 101, ""), `given: revision "7": read: larger than Options.MaxBytes (100): 101 bytes are announced`, never},
 		"a connection that breaks":       {fake(func(f *reloadtest.Fake) { f.Truncate(3, errors.New("connection reset")) }), `reload_test.plain: revision "1": read: connection reset`, again},
 		"a checksum that does not fit": {
-			reload.WithSHA256(given("7", -1, "content"), given("8", -1, strings.Repeat("0", 64))),
+			reload.VerifySHA256(given("7", -1, "content"), given("8", -1, strings.Repeat("0", 64))),
 			fmt.Sprintf(`given: revision %q: verify: its SHA-256 is %x, and given says %s`, checkedRevision("7", strings.Repeat("0", 64)), sumOf("content"), strings.Repeat("0", 64)), again,
 		},
-		"no checksum": {reload.WithSHA256(given("7", -1, "content"), reload.File(filepath.Join(dir, "sum"))), "given: fetch: DIR/sum: stat DIR/sum: no such file or directory", again},
+		"no checksum": {reload.VerifySHA256(given("7", -1, "content"), reload.File(filepath.Join(dir, "sum"))), "given: fetch: DIR/sum: stat DIR/sum: no such file or directory", again},
 		"a signature of nonsense": {
-			reload.WithEd25519(given("7", -1, "content"), given("8", -1, "?"), public),
+			reload.VerifyEd25519(given("7", -1, "content"), given("8", -1, "?"), public),
 			fmt.Sprintf(`given: revision %q: verify: given holds no Ed25519 signature of 64 bytes, raw or in base64`, checkedRevision("7", "?")), again,
 		},
 		"a status": {reload.HTTP(serve(http.NotFound), reload.HTTPOptions{}), `URL/data: fetch: status 404 Not Found, "404 page not found\n"`, again},
@@ -96,11 +96,11 @@ func TestErrorTexts(t *testing.T) {
 		"joined content that is bad":    {reload.Join(given("7 a", -1, "bad"), given("8", -1, "")), `given, given: revision "7%20a 8": load: bad row 3`, never},
 		"joined content too large":      {reload.Join(given("7", -1, strings.Repeat("x", 60)), given("8", -1, strings.Repeat("x", 60))), `given, given: revision "7 8": read: larger than Options.MaxBytes (100)`, never},
 		"a joined checksum that does not fit": {
-			reload.Join(given("7", -1, "x"), reload.WithSHA256(named{given("8", -1, "y"), "table"}, named{given("9", -1, strings.Repeat("0", 64)), "sum"})),
+			reload.Join(given("7", -1, "x"), reload.VerifySHA256(named{given("8", -1, "y"), "table"}, named{given("9", -1, strings.Repeat("0", 64)), "sum"})),
 			fmt.Sprintf(`given, table: revision %q: verify: table: its SHA-256 is %x, and sum says %s`, "7 "+strings.ReplaceAll(strings.ReplaceAll(checkedRevision("8", strings.Repeat("0", 64)), " ", "%20"), "|", "%7C"), sumOf("y"), strings.Repeat("0", 64)), again,
 		},
 		"a checksum of what turns out to have parts": {
-			reload.WithSHA256(named{reload.Join(given("7", -1, "x")), "wrapped"}, given("8", -1, strings.Repeat("0", 64))),
+			reload.VerifySHA256(named{reload.Join(given("7", -1, "x")), "wrapped"}, given("8", -1, strings.Repeat("0", 64))),
 			fmt.Sprintf("wrapped: revision %q: fetch: the Source returned content with Parts and a Verify: give the Verify to a part", checkedRevision("7", strings.Repeat("0", 64))), again,
 		},
 		"a cache of what turns out to have parts": {reload.Cache(named{reload.Join(given("7", -1, "x")), "wrapped"}, filepath.Join(dir, "unused")), "wrapped: fetch: a Cache cannot keep content with Parts: put one around the source of each part", again},

@@ -41,7 +41,7 @@ func loadMapping(_ context.Context, next, _ *Mapping, content *reload.Content) (
 		return errors.New("an empty file cannot be mapped")
 	}
 	next.data, err = syscall.Mmap(int(content.File.Fd()), 0, int(content.Size), syscall.PROT_READ, syscall.MAP_SHARED)
-	return reload.Temporary(err) // memory may be short for a moment
+	return reload.Retryable(err) // memory may be short for a moment
 }
 
 // Content.File is mapped into memory. Through a Cache it is a file that no other

@@ -158,14 +158,14 @@ func ExampleCache() {
 }
 
 func checked(dir string) reload.Source {
-	return reload.WithSHA256(reload.File(dir+"/table.txt"), reload.File(dir+"/table.txt.sha256"))
+	return reload.VerifySHA256(reload.File(dir+"/table.txt"), reload.File(dir+"/table.txt.sha256"))
 }
 
 // Content that does not fit its checksum is not published.
-func ExampleWithSHA256() {
+func ExampleVerifySHA256() {
 	content, sums := new(reloadtest.Fake), new(reloadtest.Fake)
 	tables := newTables()
-	reloader := reload.New(tables, reload.WithSHA256(content, sums), loadTable, reload.Options{})
+	reloader := reload.New(tables, reload.VerifySHA256(content, sums), loadTable, reload.Options{})
 	good := []byte("a.example\n")
 	content.Push(good)
 	sums.Push(fmt.Appendf(nil, "%x  table.txt\n", sha256.Sum256(good)))
@@ -181,7 +181,7 @@ func ExampleWithSHA256() {
 }
 
 // Who makes the table signs its SHA-256; services have the public key.
-func ExampleWithEd25519() {
+func ExampleVerifyEd25519() {
 	content, signatures := new(reloadtest.Fake), new(reloadtest.Fake)
 	private := ed25519.NewKeyFromSeed(make([]byte, ed25519.SeedSize)) // a real key has a secret seed
 	public := private.Public().(ed25519.PublicKey)
@@ -191,7 +191,7 @@ func ExampleWithEd25519() {
 	signatures.Push([]byte(base64.StdEncoding.EncodeToString(ed25519.Sign(private, sum[:]))))
 
 	tables := newTables()
-	reloader := reload.New(tables, reload.WithEd25519(content, signatures, public), loadTable, reload.Options{})
+	reloader := reload.New(tables, reload.VerifyEd25519(content, signatures, public), loadTable, reload.Options{})
 	fmt.Println(reloader.Reload(context.Background()))
 	content.Push([]byte("evil.example\n"))
 	fmt.Println(reloader.Reload(context.Background()))
@@ -223,7 +223,7 @@ func ExampleVerifySigned() {
 }
 
 // A program can look at the content of a Cache without asking the origin.
-func ExampleKeeper() {
+func ExampleRestorer() {
 	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "kept")
 	if err != nil {
@@ -235,8 +235,8 @@ func ExampleKeeper() {
 	source.Push([]byte("a.example"))
 	_ = reload.New(newTables(), reload.Cache(source, dir), loadTable, reload.Options{}).Reload(ctx)
 
-	keeper := reload.Cache(source, dir).(reload.Keeper) // in the next process
-	content, checked, err := keeper.Kept(ctx)
+	restorer := reload.Cache(source, dir).(reload.Restorer) // in the next process
+	content, checked, err := restorer.Restore(ctx)
 	if err != nil || content == nil {
 		fmt.Println(err)
 		return

@@ -58,7 +58,7 @@ func serve(ctx context.Context, file string, mux *http.ServeMux) (*poolswap.Cont
 		return next.parse(content.Body)
 	}, reload.Options{Stats: pool.Stats})
 	go reloader.Run(ctx)
-	mux.Handle("/status", reloader)
+	mux.Handle("/status", reload.StatusPage(reloader))
 	_, err := tables.Wait(ctx, 0) // until the first table is there, or ctx ends
 	return tables, err
 }

@@ -77,8 +77,8 @@ func ExampleReloader_Accept() {
 }
 
 // The memory for a table can be short for a moment.
-func ExampleTemporary() {
-	err := reload.Temporary(syscall.ENOMEM)
+func ExampleRetryable() {
+	err := reload.Retryable(syscall.ENOMEM)
 	fmt.Println(err, errors.Is(err, syscall.ENOMEM))
 	// Output: cannot allocate memory true
 }

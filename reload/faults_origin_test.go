@@ -209,7 +209,7 @@ func (o *faultyOrigin) summed() reload.Source {
 	sums := sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
 		return o.fetch(ctx, have, fmt.Appendf(nil, "%x", sha256.Sum256(o.content)), true)
 	})
-	return reload.WithSHA256(content, sums)
+	return reload.VerifySHA256(content, sums)
 }
 
 // parts returns sources of parts of the content: one that never changes, two that

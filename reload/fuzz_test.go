@@ -60,7 +60,7 @@ func FuzzKept(f *testing.F) {
 	content, signatures := new(reloadtest.Fake), new(reloadtest.Fake)
 	push(content, "signed")
 	signatures.Push(signed(private, "signed"))
-	source := reload.WithEd25519(content, signatures, public)
+	source := reload.VerifyEd25519(content, signatures, public)
 	r, _ := start(source, dir, reload.Options{})
 	if err := r.Reload(context.Background()); err != nil {
 		f.Fatal(err)

@@ -110,7 +110,7 @@ func TestHintsWhileLoading(t *testing.T) {
 		"a Waiter":  func(source reload.Source) reload.Source { return source },
 		"a Cache":   func(source reload.Source) reload.Source { return reload.Cache(source, t.TempDir()) },
 		"a Join":    func(source reload.Source) reload.Source { return reload.Join(source) },
-		"a checked": func(source reload.Source) reload.Source { return reload.WithSHA256(source, anySum{source}) },
+		"a checked": func(source reload.Source) reload.Source { return reload.VerifySHA256(source, anySum{source}) },
 	} {
 		for _, back := range []string{"good", "bad"} {
 			t.Run(name+" goes back to "+back+" content", func(t *testing.T) {
@@ -289,14 +289,14 @@ func TestHintsWaiterFails(t *testing.T) {
 func TestHintsOfWrappedSources(t *testing.T) {
 	dir := t.TempDir()
 	for name, wrap := range map[string]func(fake, sums reload.Source) reload.Source{
-		"a check": reload.WithSHA256,
+		"a check": reload.VerifySHA256,
 		"a cache": func(fake, _ reload.Source) reload.Source { return reload.Cache(fake, dir+"/1") },
 		"a cache around checks": func(fake, sums reload.Source) reload.Source {
-			return reload.Cache(reload.WithSHA256(fake, sums), dir+"/2")
+			return reload.Cache(reload.VerifySHA256(fake, sums), dir+"/2")
 		},
 		"a join": func(fake, sums reload.Source) reload.Source {
 			empty := reload.FS(fstest.MapFS{"empty": new(fstest.MapFile)}, "empty")
-			return reload.Join(empty, reload.WithSHA256(fake, sums))
+			return reload.Join(empty, reload.VerifySHA256(fake, sums))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ type HTTPOptions struct {
 
 	// AllowUnframed accepts responses of HTTP/1 that have neither a length nor
 	// chunks nor gzip. Nothing tells such a body from one that was cut off, so
-	// check its content, by [WithSHA256] say.
+	// check its content, by [VerifySHA256] say.
 	AllowUnframed bool
 
 	// RedirectHosts, if not nil, are the hosts that redirects may lead to besides

@@ -24,7 +24,7 @@ import (
 //
 // All bodies are open while load reads the first: a server that loses patience
 // needs a [Cache] around its source. Options of one source, such as a Cache or
-// [WithSHA256], go around that source, not around the Join. A Join is a [Keeper] if
+// [VerifySHA256], go around that source, not around the Join. A Join is a [Restorer] if
 // all of its sources are. The kept parts can be of different releases, if the
 // process died while it published, so load's check is needed then, too.
 //
@@ -39,11 +39,11 @@ func Join(sources ...Source) Source {
 	}
 	j := &joinSource{sources: slices.Clone(sources)}
 	for _, source := range sources {
-		if _, ok := source.(Keeper); !ok {
+		if _, ok := source.(Restorer); !ok {
 			return j
 		}
 	}
-	return &keeperJoin{j}
+	return &restorerJoin{j}
 }
 
 type joinSource struct {
@@ -57,7 +57,7 @@ type joinSource struct {
 // refuseJoin panics if source is a Join, which wrapper is to wrap.
 func refuseJoin(source Source, wrapper, instead string) {
 	switch source.(type) {
-	case *joinSource, *keeperJoin:
+	case *joinSource, *restorerJoin:
 		panic(fmt.Sprintf("reload: %s of a Join: put it around the sources of the Join, as in %s", wrapper, instead))
 	}
 }
@@ -220,15 +220,15 @@ func (j *joinSource) Wait(ctx context.Context, have string) error {
 	return <-said
 }
 
-// keeperJoin is a Join of Keepers.
-type keeperJoin struct{ *joinSource }
+// restorerJoin is a Join of Restorers.
+type restorerJoin struct{ *joinSource }
 
-// Kept implements Keeper. It returns nil unless each source has kept something.
-func (k *keeperJoin) Kept(ctx context.Context) (*Content, time.Time, error) {
+// Restore implements Restorer. It returns nil unless each source has kept something.
+func (k *restorerJoin) Restore(ctx context.Context) (*Content, time.Time, error) {
 	var oldest time.Time
 	first := true
 	content, err := k.join(make(partsBody, len(k.sources)), func(source Source) (*Content, error) {
-		part, checked, err := source.(Keeper).Kept(ctx)
+		part, checked, err := source.(Restorer).Restore(ctx)
 		if err == nil && part == nil {
 			err = errNothingKept
 		}

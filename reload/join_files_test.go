@@ -221,7 +221,7 @@ func TestJoinOfCaches(t *testing.T) {
 			t.Fatal(err)
 		}
 		source := joinCaches(dir, fakes...)
-		content, checked, err := source.(reload.Keeper).Kept(t.Context())
+		content, checked, err := source.(reload.Restorer).Restore(t.Context())
 		if content != nil || !checked.IsZero() || (err != nil) != (name == "is damaged") || err != nil && !strings.HasPrefix(err.Error(), "b: the cache in ") {
 			t.Errorf("one %s: %v, %v, %v", name, content, checked, err)
 		}
@@ -233,9 +233,9 @@ func TestJoinOfCaches(t *testing.T) {
 	}
 }
 
-func TestJoinIsNoKeeper(t *testing.T) {
+func TestJoinIsNoRestorer(t *testing.T) {
 	t.Parallel()
-	if _, ok := reload.Join(reload.Cache(new(reloadtest.Fake), t.TempDir()), new(reloadtest.Fake)).(reload.Keeper); ok {
+	if _, ok := reload.Join(reload.Cache(new(reloadtest.Fake), t.TempDir()), new(reloadtest.Fake)).(reload.Restorer); ok {
 		t.Error("it is one")
 	}
 }

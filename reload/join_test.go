@@ -325,8 +325,8 @@ func TestJoinPanics(t *testing.T) {
 	caches := reload.Join(reload.Cache(new(reloadtest.Fake), dir))
 	for _, source := range []reload.Source{plainJoin, caches} {
 		pooltest.WantPanic(t, "reload: Cache of a Join: put it around the sources of the Join, as in Join(Cache(a, dirA), Cache(b, dirB))", func() { reload.Cache(source, dir) })
-		pooltest.WantPanic(t, "reload: WithSHA256 of a Join: put it around the sources of the Join, as in Join(WithSHA256(a, sums), b)", func() { reload.WithSHA256(source, source) })
-		pooltest.WantPanic(t, "reload: WithEd25519 of a Join: put it around the sources of the Join, as in Join(WithEd25519(a, signatures, keys...), b)", func() { reload.WithEd25519(source, source, public) })
+		pooltest.WantPanic(t, "reload: VerifySHA256 of a Join: put it around the sources of the Join, as in Join(VerifySHA256(a, sums), b)", func() { reload.VerifySHA256(source, source) })
+		pooltest.WantPanic(t, "reload: VerifyEd25519 of a Join: put it around the sources of the Join, as in Join(VerifyEd25519(a, signatures, keys...), b)", func() { reload.VerifyEd25519(source, source, public) })
 	}
 	pooltest.WantPanic(t, "reload: Join without a Source", func() { reload.Join() })
 	pooltest.WantPanic(t, "reload: Join with a nil Source", func() { reload.Join(new(reloadtest.Fake), nil) })

@@ -20,7 +20,7 @@ func (e Event) MarshalJSON() ([]byte, error) {
 
 type statusJSON struct {
 	Source        string    `json:"source"`
-	State         string    `json:"state"`
+	State         State     `json:"state"`
 	Revision      string    `json:"revision"`
 	Version       uint64    `json:"version"`
 	SHA256        string    `json:"sha256,omitempty"`

@@ -41,12 +41,12 @@ func TestBrokenTransferIsNoBadContent(t *testing.T) {
 	t.Parallel()
 	const content = "cad row" // a bit away from "bad row"
 	for name, wrap := range map[string]func(t *testing.T, source, sums reload.Source) reload.Source{
-		"the Reloader verifies": func(_ *testing.T, source, sums reload.Source) reload.Source { return reload.WithSHA256(source, sums) },
+		"the Reloader verifies": func(_ *testing.T, source, sums reload.Source) reload.Source { return reload.VerifySHA256(source, sums) },
 		"the content is in a Cache": func(t *testing.T, source, sums reload.Source) reload.Source {
-			return reload.Cache(reload.WithSHA256(source, sums), t.TempDir())
+			return reload.Cache(reload.VerifySHA256(source, sums), t.TempDir())
 		},
 		"the content is in a Join": func(_ *testing.T, source, sums reload.Source) reload.Source {
-			return reload.Join(reload.WithSHA256(source, sums))
+			return reload.Join(reload.VerifySHA256(source, sums))
 		},
 		"the transfer was cut short": nil,
 	} {

@@ -29,11 +29,20 @@ var page = template.Must(template.New("page").Funcs(template.FuncMap{
 	"stage":      stageInWords,
 }).Parse(pageText))
 
-// ServeHTTP serves the status: as JSON if the request asks for application/json
-// in Accept or has the query format=json, and otherwise as a page for people,
-// which loads nothing from elsewhere. Both say which revision is loaded, the last
-// swaps and failures, and, with Options.Stats, what readers hold. They show no
-// content, but errors may quote it: serve it where operators are.
+// StatusPage returns a handler that serves the status of r: as JSON if the request
+// asks for application/json in Accept or has the query format=json, and otherwise as
+// a page for people, which loads nothing from elsewhere. Both say which revision is
+// loaded, the last swaps and failures, and, with Options.Stats, how many references
+// readers hold. They show no content, but errors may quote it: serve it where
+// operators are.
+func StatusPage(r *Reloader) http.Handler {
+	if r == nil {
+		panic("reload: StatusPage of a nil Reloader")
+	}
+	return r
+}
+
+// ServeHTTP serves the [StatusPage] of r.
 func (r *Reloader) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	if request.Method != http.MethodGet && request.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD")

@@ -194,8 +194,8 @@ func TestReloadWithoutContent(t *testing.T) {
 		none := sourceFunc(func(context.Context, string) (*reload.Content, error) { return content, nil })
 		for name, source := range map[string]reload.Source{
 			"a cache":       reload.Cache(none, t.TempDir()),
-			"a check":       reload.WithSHA256(none, sums),
-			"a check's sum": reload.WithSHA256(sums, none),
+			"a check":       reload.VerifySHA256(none, sums),
+			"a check's sum": reload.VerifySHA256(sums, none),
 		} {
 			r := reload.New(poolswap.NewEmptyContainer(poolswap.NewPool(func() *text { return new(text) }, nil)), source, load, reload.Options{Logger: quiet})
 			if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), what) || errors.As(failure, new(*poolswap.HookPanicError)) {
@@ -268,7 +268,7 @@ func TestFailuresByStage(t *testing.T) {
 		"load panics":                       {refused, of("panic")},
 		"the body exceeds MaxBytes":         {refused, of("more than ten")},
 		"the announcement exceeds MaxBytes": {refused, content(strings.NewReader(""), 11)},
-		"load returns a Temporary error":    {again, of("temporary")},
+		"load returns a Retryable error":    {again, of("temporary")},
 		"the content is not verified": {again, func() (*reload.Content, error) {
 			c, err := of("abc")()
 			c.Verify = func([32]byte) error { return errBad }
@@ -329,7 +329,7 @@ func fetchesOf(t *testing.T, c *texts, load func(context.Context, *text, *text, 
 func loadOrTemporary(ctx context.Context, next, current *text, content *reload.Content) error {
 	err := load(ctx, next, current, content)
 	if string(next.value) == "temporary" {
-		err = reload.Temporary(errBad)
+		err = reload.Retryable(errBad)
 	}
 	return err
 }

@@ -27,8 +27,8 @@ type Reloader struct {
 	tried   chan struct{} // full once an attempt has ended, for Run
 	renewed chan struct{} // full once an attempt has found another revision, for hints
 	served  served        // guarded by turn, like the fields down to refusal
-	keeper  Keeper        // asked before the source is asked for the first time, or nil
-	notKept error         // why keeper had nothing, until something is loaded
+	restorer  Restorer        // asked before the source is asked for the first time, or nil
+	notKept error         // why restorer had nothing, until something is loaded
 	have    string        // the last revision that was loaded, or refused for its content
 	sum     [sha256.Size]byte
 	refusal error // why have was refused, if it was
@@ -79,7 +79,7 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 		renewed: make(chan struct{}, 1),
 	}
 	r.status.Source = r.name
-	r.keeper, _ = source.(Keeper)
+	r.restorer, _ = source.(Restorer)
 	return r
 }
 

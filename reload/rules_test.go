@@ -141,10 +141,10 @@ func TestRuleVerifyFirst(t *testing.T) {
 	push(sums, "%x", sum)
 	content.Push(evil)
 	for name, source := range map[string]reload.Source{
-		"a check":                   reload.WithSHA256(content, sums),
-		"a check around a cache":    reload.WithSHA256(reload.Cache(content, t.TempDir()), sums),
-		"a cache around the check":  reload.Cache(reload.WithSHA256(content, sums), t.TempDir()),
-		"a check around that again": reload.WithSHA256(reload.Cache(reload.WithSHA256(content, sums), t.TempDir()), sums),
+		"a check":                   reload.VerifySHA256(content, sums),
+		"a check around a cache":    reload.VerifySHA256(reload.Cache(content, t.TempDir()), sums),
+		"a cache around the check":  reload.Cache(reload.VerifySHA256(content, sums), t.TempDir()),
+		"a check around that again": reload.VerifySHA256(reload.Cache(reload.VerifySHA256(content, sums), t.TempDir()), sums),
 	} {
 		tables := newTables()
 		if err := reload.New(tables, source, loadTable, reload.Options{Logger: quiet}).Reload(t.Context()); err == nil {

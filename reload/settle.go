@@ -21,7 +21,7 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	e.Outcome = Loaded
 	a.published(err)
 	r.have, r.sum, r.refusal = a.content.Revision, a.sum, nil
-	r.keeper, r.notKept = nil, nil
+	r.restorer, r.notKept = nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	s := &r.status
@@ -60,7 +60,7 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 		return e
 	case a.ctx.Err() != nil:
 		e.ended = true
-	case a.stage == Loading && !errors.As(err, new(*temporary)):
+	case a.stage == Loading && !errors.As(err, new(*retryable)):
 		return r.refused(e, Loading, err)
 	case errors.Is(err, errTooLarge), errors.Is(err, errExpands):
 		return r.tooLarge(e, a, err)

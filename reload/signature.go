@@ -10,21 +10,21 @@ import (
 	"strings"
 )
 
-// WithEd25519 returns source with each content checked against the signature
+// VerifyEd25519 returns source with each content checked against the signature
 // that signatures has: an Ed25519 signature of the content's SHA-256 (its 32
 // bytes), raw or in base64, by any of keys. Content without a good signature is
-// not published, as with [WithSHA256], and a [Cache] goes around it, too. It panics
+// not published, as with [VerifySHA256], and a [Cache] goes around it, too. It panics
 // without a key, or with one of the wrong length.
 //
 // Such a signature says who made the content. It does not say that the content is
 // the newest: content that was signed once can be served again. Nor does it say
 // what the content is for: a list of allowed users passes as a list of denied ones if
 // the same key signs both. [VerifySigned] tells them apart.
-func WithEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
-	return signed(source, signatures, keys, "WithEd25519", "Ed25519", func(sum [sha256.Size]byte) []byte { return sum[:] })
+func VerifyEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
+	return signed(source, signatures, keys, "VerifyEd25519", "Ed25519", func(sum [sha256.Size]byte) []byte { return sum[:] })
 }
 
-// VerifySigned is [WithEd25519] for signatures of [Statement](name, sum), which say
+// VerifySigned is [VerifyEd25519] for signatures of [Statement](name, sum), which say
 // that the content belongs to name. It panics without a name, too.
 func VerifySigned(source, signatures Source, name string, keys ...ed25519.PublicKey) Source {
 	if name == "" {

@@ -30,12 +30,12 @@ type Waiter interface {
 	Wait(ctx context.Context, have string) error
 }
 
-// Keeper is a Source that keeps content for the next process, such as a [Cache]. A
+// Restorer is a Source that keeps content for the next process, such as a [Cache]. A
 // Reloader loads the kept content first, and asks for something newer at once.
-type Keeper interface {
-	// Kept returns the kept content and when it was last known to be the newest, or
+type Restorer interface {
+	// Restore returns the kept content and when it was last known to be the newest, or
 	// nil if nothing is kept. An error says why it cannot be used.
-	Kept(ctx context.Context) (content *Content, checked time.Time, err error)
+	Restore(ctx context.Context) (content *Content, checked time.Time, err error)
 }
 
 // ErrNotModified is the error of a Fetch that finds nothing newer.

@@ -78,21 +78,31 @@ func (s Status) Age() time.Duration {
 // known returns the newest revision that is known.
 func (s Status) known() string { return cmp.Or(s.Refused, s.Revision) }
 
-// State is the status in a word: "empty" before the first attempt, "failing" if
-// nothing could be loaded, "fresh" if the newest content is loaded, "refused" if
-// the newest content was refused, and "stale" if there may be something newer.
-func (s Status) State() string {
+// State is a [Status] in a word.
+type State string
+
+// The states of a Reloader.
+const (
+	Empty   State = "empty"   // no attempt has ended
+	Failing State = "failing" // nothing could be loaded
+	Fresh   State = "fresh"   // the newest content is loaded
+	Stale   State = "stale"   // there may be something newer than the loaded content
+	Refused State = "refused" // the newest content was refused
+)
+
+// State returns the status in a word.
+func (s Status) State() State {
 	switch {
 	case s.Version == 0 && s.Failures > 0:
-		return "failing"
+		return Failing
 	case s.Version == 0:
-		return "empty"
+		return Empty
 	case s.Refused != "":
-		return "refused"
+		return Refused
 	case s.Failures > 0 || s.Stale != nil:
-		return "stale"
+		return Stale
 	}
-	return "fresh"
+	return Fresh
 }
 
 // Held returns the error that says who held the objects, if the last attempt failed

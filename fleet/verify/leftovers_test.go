@@ -59,7 +59,7 @@ func TestNothingIsLeftOnTheServer(t *testing.T) {
 	errEarly := errors.New("early")
 	early := reload.New(r.objects, r.source, func(_ context.Context, _, _ *object, content *reload.Content) error {
 		content.Body.Read(make([]byte, 1))
-		return reload.Temporary(errEarly)
+		return reload.Retryable(errEarly)
 	}, reload.Options{Logger: quiet})
 	controller, err := fleet.NewController(conn, "table", "bob")
 	if err != nil {

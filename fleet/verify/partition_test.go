@@ -112,7 +112,7 @@ func TestAPartitionedReplicaServesWhatItHasAndCatchesUp(t *testing.T) {
 		if got := r.text(); got != "0" {
 			t.Errorf("%s: readers get %q", what, got)
 		}
-		eventually(t, what+": the status says stale", func() bool { return r.Reloader.Status().State() == "stale" })
+		eventually(t, what+": the status says stale", func() bool { return r.Reloader.Status().State() == reload.Stale })
 		t.Logf("%s: %v", what, r.Reloader.Status().Err)
 	}
 
