@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,18 +31,6 @@ func bench(arguments ...string) (c *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	return c, stdout, stderr
 }
 
-func exitStatus(t *testing.T, err error) int {
-	t.Helper()
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		t.Fatal(err)
-	}
-	if err == nil {
-		return 0
-	}
-	return exit.ExitCode()
-}
-
 func TestArguments(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
@@ -70,7 +57,8 @@ func TestArguments(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			process, stdout, stderr := bench(c.arguments...)
-			if status := exitStatus(t, process.Run()); status != c.status {
+			_ = process.Run()
+			if status := process.ProcessState.ExitCode(); status != c.status {
 				t.Errorf("exit status %d, want %d", status, c.status)
 			}
 			if !strings.Contains(stderr.String(), c.says) {
@@ -85,8 +73,8 @@ func TestArguments(t *testing.T) {
 
 func TestListNamesEachSuite(t *testing.T) {
 	process, stdout, _ := bench("-list")
-	if status := exitStatus(t, process.Run()); status != 0 {
-		t.Fatalf("exit status %d", status)
+	if err := process.Run(); err != nil {
+		t.Fatal(err)
 	}
 	for _, s := range suites.All() {
 		if !strings.Contains("\n"+stdout.String(), "\n"+s.Name+" ") {
@@ -147,8 +135,8 @@ func readResults(t *testing.T, folder string, interrupted bool) *runner.Run {
 func TestRunWritesItsResults(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "new", "folder")
 	process, stdout, stderr := bench("-suite", "cadence", "-count", "2", "-benchtime", "1ms", "-o", folder)
-	if status := exitStatus(t, process.Run()); status != 0 {
-		t.Fatalf("exit status %d: %s", status, stderr)
+	if err := process.Run(); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
 	}
 	if lines := strings.Count(stderr.String(), "\n"); lines != 5 || strings.ContainsAny(stderr.String(), "\r\x1b") ||
 		!strings.Contains(stderr.String(), "bench: cadence collections=3, about ") {
@@ -178,8 +166,8 @@ func TestGate(t *testing.T) {
 	gated := func(kept string) (status int, stdout, folder string) {
 		folder = t.TempDir()
 		process, out, _ := bench("-suite", "read", "-count", "8", "-benchtime", "100us", "-o", folder, "-gate", kept)
-		status = exitStatus(t, process.Run())
-		return status, out.String(), folder
+		_ = process.Run()
+		return process.ProcessState.ExitCode(), out.String(), folder
 	}
 	kept := t.TempDir()
 	status, stdout, folder := gated(kept)
