@@ -33,7 +33,7 @@ func (b *bodies) add(content Content, part string) *Content {
 	if len(content.Parts) == 0 {
 		one := &body{of: b, inner: content.Body, part: part, size: content.Size, verify: content.Verify, digest: content.digest, hash: sha256.New()}
 		one.checked = len(content.proofs) > 0 || one.verify != nil && one.digest == nil
-		content.Body = one
+		content.Body, content.finish = one, one.finish
 		b.all = append(b.all, one)
 		return &content
 	}
@@ -44,6 +44,10 @@ func (b *bodies) add(content Content, part string) *Content {
 		content.Parts[i] = b.add(copied, part.Source)
 	}
 	content.Body = io.NopCloser(readerOf(content.Parts))
+	content.finish = func() ([sha256.Size]byte, error) {
+		sums, err := b.finish()
+		return digestOf(sums), err
+	}
 	return &content
 }
 

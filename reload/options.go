@@ -59,9 +59,10 @@ type Options struct {
 	Observe func(Event)
 }
 
-func (o *Options) setDefaults() {
+// setDefaults replaces what is zero. op is the function that got the options.
+func (o *Options) setDefaults(op string) {
 	if o.Every < 0 || o.MaxBackoff < 0 || o.MaxRetryAfter < 0 || o.ObjectWait < 0 || o.MaxBytes < 0 {
-		panic("reload: New with a negative Every, MaxBackoff, MaxRetryAfter, ObjectWait or MaxBytes")
+		panic("reload: " + op + " with a negative Every, MaxBackoff, MaxRetryAfter, ObjectWait or MaxBytes")
 	}
 	if o.Every == 0 {
 		o.Every = DefaultEvery

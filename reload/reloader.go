@@ -65,15 +65,19 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 	case load == nil:
 		panic("reload: New with a nil load")
 	}
-	options.setDefaults()
+	r := newReloader("New", source, options)
+	r.publish, r.version, r.wait = publisher(c, load), c.Version, c.Wait
+	return r
+}
+
+// newReloader returns a Reloader that does not know yet what it publishes in.
+func newReloader(op string, source Source, options Options) *Reloader {
+	options.setDefaults(op)
 	bound(source, options.MaxBytes)
 	r := &Reloader{
 		source:  source,
 		name:    nameOf(source),
 		options: options,
-		publish: publisher(c, load),
-		version: c.Version,
-		wait:    c.Wait,
 		turn:    make(chan struct{}, 1),
 		tried:   make(chan struct{}, 1),
 		renewed: make(chan struct{}, 1),

@@ -3,6 +3,7 @@ package reload
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"io"
 	"os"
@@ -97,6 +98,25 @@ type Content struct {
 	// Accepted is true if the caller of Reloader.Accept wants this revision: load
 	// can leave out the checks that an operator can overrule.
 	Accepted bool
+
+	// finish reads the rest of all Bodies for SHA256. The Reloader sets it.
+	finish func() ([sha256.Size]byte, error)
+}
+
+// SHA256 returns the digest of the whole content, in hexadecimal, for load: the one
+// that Status.SHA256 shows once the content is published. It reads what is left of
+// Body, so load calls it after it has read Body, or instead. The error is that of
+// reading. The digest says nothing about a checksum or signature, which the Reloader
+// compares when load has returned. Only a Reloader's content has a SHA256.
+func (c *Content) SHA256() (string, error) {
+	if c.finish == nil {
+		return "", errors.New("reload: SHA256 of content that no Reloader gave to load")
+	}
+	sum, err := c.finish()
+	if err != nil {
+		return "", err
+	}
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // waitFor is Wait of a source that another one wraps. One that is no Waiter
