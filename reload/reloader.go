@@ -23,15 +23,15 @@ type Reloader struct {
 	version func() uint64
 	wait    func(ctx context.Context, after uint64) (uint64, error)
 
-	turn    chan struct{} // full while an attempt runs
-	tried   chan struct{} // full once an attempt has ended, for Run
-	renewed chan struct{} // full once an attempt has found another revision, for hints
-	served  served        // guarded by turn, like the fields down to refusal
-	restorer  Restorer        // asked before the source is asked for the first time, or nil
-	notKept error         // why restorer had nothing, until something is loaded
-	have    string        // the last revision that was loaded, or refused for its content
-	sum     [sha256.Size]byte
-	refusal error // why have was refused, if it was
+	turn     chan struct{} // full while an attempt runs
+	tried    chan struct{} // full once an attempt has ended, for Run
+	renewed  chan struct{} // full once an attempt has found another revision, for hints
+	served   served        // guarded by turn, like the fields down to refusal
+	restorer Restorer      // asked before the source is asked for the first time, or nil
+	notKept  error         // why restorer had nothing, until something is loaded
+	have     string        // the last revision that was loaded, or refused for its content
+	sum      [sha256.Size]byte
+	refusal  error // why have was refused, if it was
 
 	mu        sync.Mutex
 	running   bool
