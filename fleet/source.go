@@ -90,10 +90,13 @@ func NewSource(conn *nats.Conn, name string, options SourceOptions) (*Source, er
 	return s, nil
 }
 
-// String returns the name, and which keys and floor the Source has. So a
+// String returns the name.
+func (s *Source) String() string { return "fleet " + s.store.name }
+
+// Identity returns the name, and which keys and floor the Source has. So a
 // reload.Cache does not use what was kept under others.
-func (s *Source) String() string {
-	text := "fleet " + s.store.name
+func (s *Source) Identity() string {
+	text := s.String()
 	if len(s.options.Keys) > 0 {
 		all := sha256.New()
 		for _, key := range slices.SortedFunc(slices.Values(s.options.Keys), func(a, b ed25519.PublicKey) int { return bytes.Compare(a, b) }) {

@@ -42,6 +42,7 @@ func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 	r.begun++
 	number := r.begun
 	r.mu.Unlock()
+	ctx = r.contextFor(ctx)
 	kept := r.loadKept(ctx)
 	var e Event
 	for range rereads {

@@ -31,7 +31,7 @@ func newBodies(ctx context.Context, content *Content, maxBytes int64) (*bodies, 
 
 func (b *bodies) add(content Content, part string) *Content {
 	if len(content.Parts) == 0 {
-		one := &body{of: b, inner: content.Body, part: part, size: content.Size, verify: content.Verify, digest: content.digest, hash: sha256.New()}
+		one := &body{of: b, inner: content.Body, part: part, size: content.Size, verify: content.Verify, digest: content.digest, changed: content.Changed, hash: sha256.New()}
 		one.checked = len(content.proofs) > 0 || one.verify != nil && one.digest == nil
 		content.Body, content.finish = one, one.finish
 		b.all = append(b.all, one)
@@ -75,7 +75,7 @@ func (b *bodies) failure() (err error) {
 		err = cmp.Or(err, one.failure())
 	}
 	for _, one := range b.all {
-		err = cmp.Or(err, one.changed())
+		err = cmp.Or(err, one.unchanged())
 	}
 	return err
 }
@@ -160,8 +160,8 @@ func (c *Content) malformed() error {
 		return errors.New("the Source returned neither content nor an error")
 	case c.Body == nil:
 		return errors.New("the Source returned content without a Body")
-	case len(c.Parts) > 0 && c.Verify != nil:
-		return errors.New("the Source returned content with Parts and a Verify: give the Verify to a part")
+	case len(c.Parts) > 0 && (c.Verify != nil || c.Changed != nil):
+		return errors.New("the Source returned content with Parts and a Verify or Changed: give it to a part")
 	}
 	for _, part := range c.Parts {
 		if err := part.malformed(); err != nil {

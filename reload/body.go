@@ -17,6 +17,7 @@ type body struct {
 	size    int64  // announced, or -1
 	verify  func(sum [sha256.Size]byte) error
 	digest  *[sha256.Size]byte // known before load, or nil
+	changed func() error       // see Content, or nil
 	checked bool               // see bodies
 	read    int64
 	hash    hash.Hash
@@ -92,16 +93,12 @@ func (b *body) failure() error {
 	return b.err
 }
 
-// changing is a Body that can tell, before its end is read, that the content has
-// changed since it was fetched.
-type changing interface{ changed() error }
-
-// changed returns ErrChanged if the content is known to have changed.
-func (b *body) changed() error {
-	if inner, ok := b.inner.(changing); ok {
-		return b.named(inner.changed())
+// unchanged returns ErrChanged if the content is known to have changed.
+func (b *body) unchanged() error {
+	if b.changed == nil {
+		return nil
 	}
-	return nil
+	return b.named(recovered(b.changed))
 }
 
 // end makes every later Read fail, for a load that kept the Body.

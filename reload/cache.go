@@ -1,7 +1,6 @@
 package reload
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -45,23 +44,8 @@ type cacheSource struct {
 	started sync.Once // removes the leftovers of earlier processes
 
 	mu    sync.Mutex     // guards the fields below, and files in use from the sweep
-	max   int64          // the largest Options.MaxBytes of its Reloaders, 0 for none
 	inUse map[string]int // files of attempts that run
 	last  kept           // the kept content, zero if it is not known yet
-}
-
-// bound implements bounded: content refused for its size need not be spooled.
-func (c *cacheSource) bound(maxBytes int64) {
-	c.mu.Lock()
-	c.max = max(c.max, maxBytes)
-	c.mu.Unlock()
-	bound(c.source, maxBytes)
-}
-
-func (c *cacheSource) maxBytes() int64 {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return cmp.Or(c.max, DefaultMaxBytes)
 }
 
 // kept says which content dir holds, in its file kept.json.
@@ -113,7 +97,8 @@ func (c *cacheSource) Wait(ctx context.Context, have string) error {
 	return waitFor(ctx, c.source, have)
 }
 
-func (c *cacheSource) identity() string { return identityOf(c.source) }
+// Identity implements Identifier.
+func (c *cacheSource) Identity() string { return identityOf(c.source) }
 
 // Fetch implements Source.
 func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) {
@@ -124,7 +109,7 @@ func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) 
 		}
 		return nil, err
 	}
-	return c.spool(content)
+	return c.spool(content, MaxBytes(ctx))
 }
 
 // Restore implements Restorer.

@@ -261,14 +261,20 @@ func TestSignedChecksum(t *testing.T) {
 	}
 }
 
-// TestCacheOfHiddenReloader wraps a Cache, so that it is told of no MaxBytes but that of
-// another Reloader.
+// TestCacheOfHiddenReloader gives a Cache the ctx of another Reloader, which allows
+// less.
 func TestCacheOfHiddenReloader(t *testing.T) {
 	t.Parallel()
-	cache := reload.Cache(given("1", -1, "more than ten"), t.TempDir())
+	var other context.Context
 	c, _ := newTexts()
-	reload.New(c, cache, load, reload.Options{Logger: quiet, MaxBytes: 10})
-	r := reload.New(c, rewrapped{cache}, load, reload.Options{Logger: quiet, MaxBytes: 100})
+	reload.New(c, sourceFunc(func(ctx context.Context, _ string) (*reload.Content, error) {
+		other = context.WithoutCancel(ctx)
+		return nil, errDown
+	}), load, reload.Options{Logger: quiet, MaxBytes: 10}).Reload(t.Context())
+	cache := reload.Cache(given("1", -1, "more than ten"), t.TempDir())
+	r := reload.New(c, sourceFunc(func(_ context.Context, have string) (*reload.Content, error) {
+		return cache.Fetch(other, have)
+	}), load, reload.Options{Logger: quiet, MaxBytes: 100})
 	failsWith(t, r, reload.Reading)
 	is(t, c, "")
 }

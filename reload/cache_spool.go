@@ -15,12 +15,12 @@ import (
 )
 
 // spool writes content to dir and returns it as a file. It returns content that
-// is announced to be too large as it is, for the Reloader to refuse it.
-func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
+// is announced to be too large as it is, for the Reloader to refuse it: that need not
+// be written first.
+func (c *cacheSource) spool(content *Content, maxBytes int64) (_ *Content, err error) {
 	if err := content.closeMalformed(); err != nil {
 		return nil, err
 	}
-	maxBytes := c.maxBytes()
 	if content.Size > maxBytes {
 		return content, nil
 	}
@@ -54,7 +54,7 @@ func (c *cacheSource) spool(content *Content) (_ *Content, err error) {
 		return nil, err
 	}
 	spooled := last.content(file)
-	if last.Size > maxBytes { // a Reloader that the Cache was not told of may allow more than was written
+	if last.Size > maxBytes { // a Reloader whose ctx does not come here may allow more than was written
 		spooled.Body = &fileReader{io.MultiReader(spooled.Body, failingReader{fmt.Errorf("%w (%d)", errTooLarge, maxBytes)}), file}
 	}
 	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
@@ -81,6 +81,11 @@ func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error
 	}
 	if content.Size >= 0 && content.Size != k.Size {
 		return wrongLength(k.Size, content.Size)
+	}
+	if content.Changed != nil {
+		if err := content.Changed(); err != nil {
+			return err
+		}
 	}
 	if err := part.Sync(); err != nil {
 		return err

@@ -63,11 +63,9 @@ func (c *checkedSource) Wait(ctx context.Context, have string) error {
 	return waitFor(ctx, c.Source, inner)
 }
 
-// identity tells c from a source with another check, or with other keys: a Cache
-// may not use content that they verified.
-func (c *checkedSource) identity() string { return identityOf(c.Source) + joint + c.check }
-
-func (c *checkedSource) bound(maxBytes int64) { bound(c.Source, maxBytes) }
+// Identity implements Identifier. It tells c from a source with another check, or with
+// other keys: a Cache may not use content that they verified.
+func (c *checkedSource) Identity() string { return identityOf(c.Source) + joint + c.check }
 
 // Fetch implements Source.
 func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error) {

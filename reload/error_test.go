@@ -101,7 +101,7 @@ func TestErrorTexts(t *testing.T) {
 		},
 		"a checksum of what turns out to have parts": {
 			reload.VerifySHA256(named{reload.Join(given("7", -1, "x")), "wrapped"}, given("8", -1, strings.Repeat("0", 64))),
-			fmt.Sprintf("wrapped: revision %q: fetch: the Source returned content with Parts and a Verify: give the Verify to a part", checkedRevision("7", strings.Repeat("0", 64))), again,
+			fmt.Sprintf("wrapped: revision %q: fetch: the Source returned content with Parts and a Verify or Changed: give it to a part", checkedRevision("7", strings.Repeat("0", 64))), again,
 		},
 		"a cache of what turns out to have parts": {reload.Cache(named{reload.Join(given("7", -1, "x")), "wrapped"}, filepath.Join(dir, "unused")), "wrapped: fetch: a Cache cannot keep content with Parts: put one around the source of each part", again},
 		"a body that is missing":                  {sourceFunc(func(context.Context, string) (*reload.Content, error) { return &reload.Content{Revision: "7"}, nil }), `reload_test.sourceFunc: revision "7": fetch: the Source returned content without a Body`, again},

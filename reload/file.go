@@ -98,7 +98,7 @@ func (f *fileSource) open(ctx context.Context) (_ *Content, err error) {
 		info, err := file.Stat()
 		return err == nil && sameContent(state, stateOf(info)), err
 	}}
-	return &Content{Revision: state.String(), Size: info.Size(), Modified: info.ModTime(), Body: body, File: file}, nil
+	return &Content{Revision: state.String(), Size: info.Size(), Modified: info.ModTime(), Body: body, File: file, Changed: body.changed}, nil
 }
 
 // openRegular opens a regular file. It does not wait for the writer of a FIFO
@@ -178,7 +178,7 @@ func (b *steadyBody) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// changed implements changing.
+// changed returns ErrChanged if the file has changed since it was opened.
 func (b *steadyBody) changed() error {
 	same, err := b.same()
 	if err == nil && !same {

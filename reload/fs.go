@@ -55,7 +55,7 @@ func (f *fsSource) Fetch(ctx context.Context, have string) (_ *Content, err erro
 		info, err := file.Stat()
 		return err == nil && fsRevision(info) == revision, err
 	}}
-	return &Content{Revision: revision, Size: info.Size(), Modified: info.ModTime(), Body: body}, nil
+	return &Content{Revision: revision, Size: info.Size(), Modified: info.ModTime(), Body: body, Changed: body.changed}, nil
 }
 
 func fsRevision(info fs.FileInfo) string {

@@ -265,5 +265,5 @@ func parseRetryAfter(text string) time.Duration {
 	return 0
 }
 
-// identity implements identified.
-func (h *httpSource) identity() string { return h.url.String() }
+// Identity implements Identifier.
+func (h *httpSource) Identity() string { return h.url.String() }

@@ -71,10 +71,13 @@ func (j *joinSource) String() string {
 	return strings.Join(names, ", ")
 }
 
-func (j *joinSource) bound(maxBytes int64) {
-	for _, source := range j.sources {
-		bound(source, maxBytes)
+// Identity implements Identifier.
+func (j *joinSource) Identity() string {
+	identities := make([]string, len(j.sources))
+	for i, source := range j.sources {
+		identities[i] = identityOf(source)
 	}
+	return fmt.Sprintf("%q", identities)
 }
 
 // Fetch implements Source. It allocates nothing if there is nothing newer.

@@ -267,10 +267,12 @@ func TestPartsOfOwnSource(t *testing.T) {
 	if closed != "users roles " {
 		t.Errorf("closed are %q", closed)
 	}
-	for want, bad := range map[string]*reload.Content{
-		"the Source returned content without a Body":                                     {Parts: []*reload.Content{part("a"), {}}, Body: http.NoBody},
-		"the Source returned neither content nor an error":                               {Parts: []*reload.Content{nil}, Body: http.NoBody},
-		"the Source returned content with Parts and a Verify: give the Verify to a part": {Parts: []*reload.Content{part("a")}, Body: http.NoBody, Verify: func([32]byte) error { return nil }},
+	const toPart = "the Source returned content with Parts and a Verify or Changed: give it to a part"
+	for bad, want := range map[*reload.Content]string{
+		{Parts: []*reload.Content{part("a"), {}}, Body: http.NoBody}:                                          "the Source returned content without a Body",
+		{Parts: []*reload.Content{nil}, Body: http.NoBody}:                                                    "the Source returned neither content nor an error",
+		{Parts: []*reload.Content{part("a")}, Body: http.NoBody, Verify: func([32]byte) error { return nil }}: toPart,
+		{Parts: []*reload.Content{part("a")}, Body: http.NoBody, Changed: func() error { return nil }}:        toPart,
 	} {
 		r, c := joinReloader(joinOwn(func() []*reload.Content { return []*reload.Content{bad} }), loadJoined)
 		if failure := failsWith(t, r, reload.Fetching); failure.Err.Error() != want || failure.Refused {

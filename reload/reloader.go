@@ -3,7 +3,6 @@ package reload
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"log/slog"
 	"math"
 	"sync"
@@ -23,13 +22,14 @@ type Reloader struct {
 	version func() uint64
 	wait    func(ctx context.Context, after uint64) (uint64, error)
 
-	turn     chan struct{} // full while an attempt runs
-	tried    chan struct{} // full once an attempt has ended, for Run
-	renewed  chan struct{} // full once an attempt has found another revision, for hints
-	served   served        // guarded by turn, like the fields down to refusal
-	restorer Restorer      // asked before the source is asked for the first time, or nil
-	notKept  error         // why restorer had nothing, until something is loaded
-	have     string        // the last revision that was loaded, or refused for its content
+	turn     chan struct{}    // full while an attempt runs
+	tried    chan struct{}    // full once an attempt has ended, for Run
+	renewed  chan struct{}    // full once an attempt has found another revision, for hints
+	served   served           // guarded by turn, like the fields down to refusal
+	restorer Restorer         // asked before the source is asked for the first time, or nil
+	ctx      *reloaderContext // of the last attempt
+	notKept  error            // why restorer had nothing, until something is loaded
+	have     string           // the last revision that was loaded, or refused for its content
 	sum      [sha256.Size]byte
 	refusal  error // why have was refused, if it was
 
@@ -73,7 +73,6 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 // newReloader returns a Reloader that does not know yet what it publishes in.
 func newReloader(op string, source Source, options Options) *Reloader {
 	options.setDefaults(op)
-	bound(source, options.MaxBytes)
 	r := &Reloader{
 		source:  source,
 		name:    nameOf(source),
@@ -85,14 +84,6 @@ func newReloader(op string, source Source, options Options) *Reloader {
 	r.status.Source = r.name
 	r.restorer, _ = source.(Restorer)
 	return r
-}
-
-// nameOf returns the name of a source.
-func nameOf(source Source) string {
-	if named, ok := source.(fmt.Stringer); ok {
-		return named.String()
-	}
-	return fmt.Sprintf("%T", source)
 }
 
 // Reload runs an attempt, or joins one that begins after the call. It returns nil if

@@ -11,7 +11,8 @@ import (
 )
 
 // Source is where content comes from: [File], [HTTP], [FS], [Cache], [Join], or
-// one of your own, which package reloadtest can test.
+// one of your own, which package reloadtest can test. One that wraps another embeds
+// [Wrapper].
 //
 // Fetch returns the newest content, or ErrNotModified if have is its revision.
 // have is a revision that the Source gave before, perhaps in an earlier process,
@@ -72,12 +73,18 @@ type Content struct {
 	// Parts, if there are any, is the content of each source of a [Join], in their
 	// order. load may read them in any order, or side by side. Body is then all of
 	// them, one after the other, and closes them. Size is their sum, or -1,
-	// Modified the latest. Each part has its own File and Verify, which are nil here.
+	// Modified the latest. Each part has its own File, Verify and Changed, which are nil
+	// here.
 	Parts []*Content
 
 	// Source is the name of the source, for load's errors: which file has the bad
 	// row. The Reloader and a Join set it.
 	Source string
+
+	// Changed, if not nil, returns ErrChanged once the content is not that which Fetch
+	// returned any more: a file that was rewritten under its reader. It is called when
+	// the Body was read, and before Close.
+	Changed func() error
 
 	// Verify, if not nil, is called with the SHA-256 of the whole Body when load
 	// has returned nil, and before load, too, if a Cache has the Body. If it returns
@@ -117,34 +124,4 @@ func (c *Content) SHA256() (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(sum[:]), nil
-}
-
-// waitFor is Wait of a source that another one wraps. One that is no Waiter
-// gives no hints.
-func waitFor(ctx context.Context, source Source, have string) error {
-	if waiter, ok := source.(Waiter); ok {
-		return waiter.Wait(ctx, have)
-	}
-	<-ctx.Done()
-	return ctx.Err()
-}
-
-// identified is a Source whose name is not unique.
-type identified interface{ identity() string }
-
-// identityOf returns a text that is unique for a source. It may hold secrets.
-func identityOf(source Source) string {
-	if i, ok := source.(identified); ok {
-		return i.identity()
-	}
-	return nameOf(source)
-}
-
-// bounded is a Source that reads bodies itself, and must know Options.MaxBytes.
-type bounded interface{ bound(maxBytes int64) }
-
-func bound(source Source, maxBytes int64) {
-	if b, ok := source.(bounded); ok {
-		b.bound(maxBytes)
-	}
 }

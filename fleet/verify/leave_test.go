@@ -169,7 +169,7 @@ func TestTheOrderOfKeysDoesNotMatter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return source.String()
+		return source.Identity()
 	}
 	one, _, _ := ed25519.GenerateKey(nil)
 	two, _, _ := ed25519.GenerateKey(nil)

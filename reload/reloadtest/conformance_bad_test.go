@@ -152,8 +152,7 @@ func changeAfter(change func(*testing.T, *reload.Content)) func(*testing.T, *fau
 
 const asVariable = "POOLSWAP_TEST_CHILD"
 
-// TestPlantedSource runs in processes that TestTestSourceFindsFaults starts, where it
-// fails.
+// TestPlantedSource runs in processes that TestSuitesFindFaults starts, where it fails.
 func TestPlantedSource(t *testing.T) {
 	fault, ok := faultySources[os.Getenv(asVariable)]
 	if !ok {
@@ -167,19 +166,25 @@ func TestPlantedSource(t *testing.T) {
 	})
 }
 
-// Each subtest of TestSource fails for a source with the fault that it is for.
-func TestTestSourceFindsFaults(t *testing.T) {
+// Each subtest of a suite fails for a source with the fault that it is for.
+func TestSuitesFindFaults(t *testing.T) {
 	t.Parallel()
 	for name, fault := range faultySources {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			command := exec.Command(os.Args[0], "-test.run=^TestPlantedSource$")
-			command.Env = append(os.Environ(), asVariable+"="+name)
-			output, err := command.CombinedOutput()
-			var failed *exec.ExitError
-			if want := "--- FAIL: TestPlantedSource/" + strings.ReplaceAll(fault.subtest, " ", "_"); !errors.As(err, &failed) || !strings.Contains(string(output), want) {
-				t.Errorf("the suite ends with %v and does not say %q:\n%s", err, want, output)
-			}
-		})
+		t.Run(name, func(t *testing.T) { mustFail(t, "TestPlantedSource", name, fault.subtest) })
+	}
+	for name, fault := range faultyWrappers {
+		t.Run(name, func(t *testing.T) { mustFail(t, "TestPlantedWrapper", name, fault.subtest) })
+	}
+}
+
+// mustFail runs a test with a fault in a process of its own. A subtest must fail.
+func mustFail(t *testing.T, test, fault, subtest string) {
+	t.Parallel()
+	command := exec.Command(os.Args[0], "-test.run=^"+test+"$")
+	command.Env = append(os.Environ(), asVariable+"="+fault)
+	output, err := command.CombinedOutput()
+	var failed *exec.ExitError
+	if want := "--- FAIL: " + test + "/" + strings.ReplaceAll(subtest, " ", "_"); !errors.As(err, &failed) || !strings.Contains(string(output), want) {
+		t.Errorf("the suite ends with %v and does not say %q:\n%s", err, want, output)
 	}
 }

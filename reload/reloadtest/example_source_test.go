@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
@@ -63,22 +64,33 @@ func Example() {
 	// Output: <nil> hello
 }
 
-// titled is a Source that puts a title before the content of another one.
-type titled struct{ reload.Source }
+// titled is a Source that puts a title before the content of another one. All else is
+// passed on.
+type titled struct{ reload.Wrapper }
 
 const title = "Settings\n"
 
 func (s titled) Fetch(ctx context.Context, have string) (*reload.Content, error) {
-	content, err := s.Source.Fetch(ctx, have)
-	if err != nil {
-		return nil, err
+	content, err := s.Wrapper.Fetch(ctx, have)
+	return withTitle(content), err
+}
+
+// Restore does the same with content that the other one has kept.
+func (s titled) Restore(ctx context.Context) (*reload.Content, time.Time, error) {
+	content, checked, err := s.Wrapper.Restore(ctx)
+	return withTitle(content), checked, err
+}
+
+func withTitle(content *reload.Content) *reload.Content {
+	if content == nil {
+		return nil
 	}
 	content.Size += int64(len(title))
 	content.Body = struct {
 		io.Reader
 		io.Closer
 	}{io.MultiReader(strings.NewReader(title), content.Body), content.Body}
-	return content, nil
+	return content
 }
 
 // page is the Origin of titled.
@@ -89,7 +101,10 @@ func (page) Expect(content []byte) []byte { return append([]byte(title), content
 func TestTitledSettingsConform(t *testing.T) {
 	reloadtest.TestSource(t, func(*testing.T) (reload.Source, reloadtest.Origin) {
 		s := new(settings)
-		return titled{s}, page{table{s}}
+		return titled{reload.Wrapper{Source: s}}, page{table{s}}
+	})
+	reloadtest.TestWrapper(t, []byte("hello"), func(_ *testing.T, source reload.Source) reload.Source {
+		return titled{reload.Wrapper{Source: source}}
 	})
 }
 
