@@ -234,6 +234,9 @@ const errorStart = 256
 
 // statusError returns the error that a response stands for.
 func (h *httpSource) statusError(response *http.Response, body *transferBody, asked bool) error {
+	if response.StatusCode == http.StatusSwitchingProtocols { // its body is the connection, which ctx does not end
+		return &HTTPError{Status: response.StatusCode}
+	}
 	var reader io.Reader = body
 	if decoded, _, err := h.decoded(response, body, asked); err == nil {
 		reader = decoded

@@ -64,15 +64,22 @@ func framed(response *http.Response) bool {
 	return response.ContentLength >= 0 || len(response.TransferEncoding) > 0 || response.ProtoMajor >= 2 || isGzip(response)
 }
 
-func isGzip(response *http.Response) bool {
-	return strings.EqualFold(response.Header.Get("Content-Encoding"), "gzip")
+func isGzip(response *http.Response) bool { return strings.EqualFold(encodingOf(response), "gzip") }
+
+// encodingOf returns the encodings of a body, which may come in several headers, with
+// commas between them.
+func encodingOf(response *http.Response) string {
+	all := strings.FieldsFunc(strings.Join(response.Header.Values("Content-Encoding"), ","), func(r rune) bool {
+		return r == ',' || r == ' ' || r == '\t'
+	})
+	return strings.Join(all, ", ")
 }
 
 // decoded returns the body with its encoding undone, if HTTP asked for gzip, and
 // its size. asked is false if the Client or Prepare decide on the encoding: the
 // body is then left as it is.
 func (h *httpSource) decoded(response *http.Response, body *transferBody, asked bool) (io.ReadCloser, int64, error) {
-	encoding := response.Header.Get("Content-Encoding")
+	encoding := encodingOf(response)
 	switch {
 	case !asked, encoding == "", strings.EqualFold(encoding, "identity"):
 		return body, response.ContentLength, nil

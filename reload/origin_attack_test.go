@@ -122,6 +122,26 @@ func TestTricklingBodyIsLeft(t *testing.T) {
 	})
 }
 
+// TestSwitchedProtocolIsLeft switches to another protocol and says nothing. The body of
+// such an answer is the connection, which no context ends.
+func TestSwitchedProtocolIsLeft(t *testing.T) {
+	inTime(t, func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer conn.Close()
+		fmt.Fprint(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n")
+		io.Copy(io.Discard, conn) // until the client has gone
+	}, func(t *testing.T, client *http.Client) {
+		r, _ := fromHTTP("http://host/", reload.HTTPOptions{Client: client}, reload.Options{})
+		if failure := failsWith(t, r, reload.Fetching); failure.Err.Error() != "status 101 Switching Protocols" {
+			t.Error(failure)
+		}
+	})
+}
+
 // TestExpandingBodyIsRefused sends 64 MiB of zeros as 64 KiB of gzip.
 func TestExpandingBodyIsRefused(t *testing.T) {
 	t.Parallel()
@@ -178,6 +198,35 @@ func TestForeignEncodingIsRefused(t *testing.T) {
 	asks := func(r *http.Request) error { r.Header.Set("Accept-Encoding", "br"); return nil }
 	r, c = fromHTTP(s.URL, reload.HTTPOptions{Prepare: asks}, reload.Options{})
 	succeeds(t, r, c, "not the content")
+}
+
+// TestSecondEncodingIsRefused names two encodings, each in a header of its own.
+func TestSecondEncodingIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		encodings []string
+		want      string
+	}{
+		"br after gzip":     {[]string{"gzip", "br"}, ""},
+		"br after identity": {[]string{"identity", "br"}, ""},
+		"br after nothing":  {[]string{"", "br"}, ""},
+		"gzip twice":        {[]string{"gzip", "gzip"}, ""},
+		"gzip and nothing":  {[]string{"", "gzip"}, "content"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			packed := gzipped(t, "content")
+			s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Content-Encoding"] = test.encodings
+				w.Write(packed)
+			})
+			r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+			if err := r.Reload(t.Context()); (err == nil) != (test.want != "") {
+				t.Error(err)
+			}
+			is(t, c, test.want)
+		})
+	}
 }
 
 // TestLongETagIsNoRevision has an origin fill the status and its log.
