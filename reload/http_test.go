@@ -37,7 +37,7 @@ func fromHTTP(address string, httpOptions reload.HTTPOptions, options reload.Opt
 	return reload.New(c, reload.HTTP(address, httpOptions), load, options), c
 }
 
-func gzipped(t *testing.T, text string) []byte {
+func gzipped(t testing.TB, text string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
