@@ -78,12 +78,15 @@ var lies = []lie{
 
 	{"a wrong length", func(a *answer, r *rand.Rand, _ *question) { a.framing, a.delta = byLength, oneOf(r, -1, 1, -10, 100, 1<<40, -1<<30) }},
 	{"a body beyond its length", func(a *answer, r *rand.Rand, q *question) {
-		a.framing, a.after = byLength, oneOf(r, "rest", "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged", string(q.origin.truth(q).wire()))
+		next := q.origin.truth(q) // the client may take it for the answer to its next request
+		a.framing, a.after = byLength, oneOf(r, "rest", string(next.wire()))
+		q.origin.note(q, next)
 	}},
 	{"another framing", func(a *answer, r *rand.Rand, _ *question) { a.framing = framing(r.IntN(int(framings))) }},
 	{"chunks", func(a *answer, _ *rand.Rand, _ *question) { a.framing = byChunks }},
 	{"an endless body", func(a *answer, r *rand.Rand, _ *question) {
 		a.endless, a.framing, a.delta, a.piece = true, framing(r.IntN(int(framings))), 1<<40, r.IntN(2000)
+		a.pause = oneOf(r, 0, time.Duration(r.Int64N(int64(stallTimeout))))
 	}},
 
 	{"another status", func(a *answer, r *rand.Rand, _ *question) {
@@ -105,11 +108,11 @@ var lies = []lie{
 	}},
 
 	{"another tag", func(a *answer, r *rand.Rand, q *question) {
-		a.header.Set("ETag", oneOf(r, "*", `"a", "b"`, `"x"`, "x", `W/"x"`, `"`+strings.Repeat("x", 2000)+`"`, `" | 0123456789abcdef"`, tagOf(q.origin.older(r)), q.have))
+		a.header.Set("ETag", oneOf(r, "*", `"a", "b"`, `"x"`, "x", `W/"x"`, `"`+strings.Repeat("x", 2000)+`"`, `" | 0123456789abcdef"`, tagOf(q.origin.older(r)), tagOf(q.origin.release), q.have))
 	}},
 	{"no tag", func(a *answer, _ *rand.Rand, _ *question) { a.header.Del("ETag") }},
 	{"another date", func(a *answer, r *rand.Rand, q *question) {
-		a.header.Set("Last-Modified", oneOf(r, "yesterday", dateOf(q.origin.older(r)), "Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"))
+		a.header.Set("Last-Modified", oneOf(r, "yesterday", dateOf(q.origin.older(r)), dateOf(q.origin.release), "Fri, 31 Dec 9999 23:59:59 GMT", "Thu, 01 Jan 1970 00:00:00 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"))
 	}},
 	{"no date", func(a *answer, _ *rand.Rand, _ *question) { a.header.Del("Last-Modified") }},
 	{"many headers", func(a *answer, r *rand.Rand, _ *question) {

@@ -33,7 +33,8 @@ func (c *campaign) allowedSum(sum string) bool {
 func (c *campaign) attack(b *behaviour) {
 	o := c.origin
 	o.mu.Lock()
-	o.behaviour, o.requests, o.zipped = b, 0, false
+	o.behaviour, o.requests = b, 0
+	o.zipped.Store(false)
 	o.attempt++
 	if c.IntN(4) == 0 {
 		o.release++
@@ -152,7 +153,7 @@ func (c *campaign) lookInto(dir string, fault func(string, ...any)) {
 // minute, and pause for the stall time at the end of each.
 func (c *campaign) limit() time.Duration {
 	size := adversaryMaxBytes + 8<<10 // what buffers read ahead
-	if c.origin.zipped {
+	if c.origin.zipped.Load() {
 		size = 1<<20 + 10*adversaryMaxBytes
 	}
 	minutes := size/(reload.DefaultMinRate*60) + 1

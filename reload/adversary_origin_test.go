@@ -36,7 +36,7 @@ type adversary struct {
 	behaviour *behaviour // nil while it is honest
 	attempt   int
 	requests  int             // of this attempt
-	zipped    bool            // one of them was answered in gzip
+	zipped    atomic.Bool     // one of them was answered in gzip
 	sent      map[string]bool // the digests of content that was sent whole
 	summed    map[string]bool // the digests that sums named
 	signed    map[string]bool // the digests of what the key has signed
@@ -47,14 +47,15 @@ type adversary struct {
 type behaviour struct {
 	seed    uint64
 	old     bool // it serves an older release of all files
+	renamed bool // with the revisions of the newest
 	content []int
 	side    []int
 }
 
-// newBehaviour returns a random behaviour of one to four lies.
+// newBehaviour returns a random behaviour of up to four lies.
 func newBehaviour(r *rand.Rand) *behaviour {
-	b := &behaviour{seed: r.Uint64(), old: r.IntN(5) == 0}
-	for range 1 + r.IntN(4) {
+	b := &behaviour{seed: r.Uint64(), old: r.IntN(5) == 0, renamed: r.IntN(2) == 0}
+	for range r.IntN(5) {
 		n := r.IntN(len(lies))
 		if r.IntN(3) > 0 {
 			b.content = append(b.content, n)
@@ -78,7 +79,7 @@ func (b *behaviour) String() string {
 	for _, n := range b.side {
 		names = append(names, lies[n].name+" beside it")
 	}
-	return fmt.Sprintf("%s (old: %v)", strings.Join(names, ", "), b.old)
+	return fmt.Sprintf("%s (old: %v, renamed: %v)", strings.Join(names, ", "), b.old, b.renamed)
 }
 
 // question is a request.
@@ -89,6 +90,10 @@ type question struct {
 	have   string // a tag
 	since  string // a date
 	moved  bool
+}
+
+func (q *question) isSide() bool {
+	return strings.HasSuffix(q.path, ".sum") || strings.HasSuffix(q.path, ".sig")
 }
 
 // file returns the file at a path in a release.
@@ -158,31 +163,43 @@ func (o *adversary) answer(request *http.Request) *answer {
 	o.requests++
 	q := &question{origin: o, url: request.URL.String(), have: request.Header.Get("If-None-Match"), since: request.Header.Get("If-Modified-Since")}
 	q.path, q.moved = strings.CutPrefix(request.URL.Path, "/moved")
-	isSide := strings.HasSuffix(q.path, ".sum") || strings.HasSuffix(q.path, ".sig")
 	a, b := o.truth(q), o.behaviour
 	if b == nil {
 		a.keeps = true
 	} else {
 		r := rand.New(rand.NewPCG(b.seed, uint64(o.attempt<<16+o.requests)))
 		if b.old {
+			newest := a.header
 			a = o.truthOf(q, o.older(rand.New(rand.NewPCG(b.seed, uint64(o.attempt)))))
+			if b.renamed {
+				a.header = newest
+			}
 		}
 		told := b.content
-		if isSide {
+		if q.isSide() {
 			told = b.side
 		}
 		for _, n := range told {
 			lies[n].tell(a, r, q)
 		}
 	}
-	o.zipped = o.zipped || strings.Contains(a.encodings(), "gzip")
-	if content, ok := a.means(); ok && isSide {
+	if strings.Contains(a.encodings(), "gzip") {
+		o.zipped.Store(true)
+	}
+	o.note(q, a)
+	return a
+}
+
+// note notes the content that an answer sends.
+func (o *adversary) note(q *question, a *answer) {
+	content, ok := a.means()
+	switch {
+	case ok && q.isSide():
 		word, _, _ := strings.Cut(strings.TrimSpace(string(content)), " ")
 		o.summed[strings.ToLower(word)] = true
-	} else if ok {
+	case ok:
 		o.sent[fmt.Sprintf("%x", sumOf(string(content)))] = true
 	}
-	return a
 }
 
 // dial returns a connection to the origin, for any host.
