@@ -32,7 +32,9 @@ var lies = []lie{
 	{"another file", func(a *answer, r *rand.Rand, q *question) {
 		a.content = q.origin.file(q.origin.paths[r.IntN(len(q.origin.paths))], q.origin.release)
 	}},
-	{"the list of another name", func(a *answer, _ *rand.Rand, q *question) { a.content = q.origin.fileOf("allow", q.path, q.origin.release) }},
+	{"the list of another name", func(a *answer, _ *rand.Rand, q *question) {
+		a.content = q.origin.fileOf("allow", q.path, q.origin.release)
+	}},
 	{"a foreign signature", func(a *answer, _ *rand.Rand, _ *question) {
 		_, foreign := key('b')
 		a.content = signed(foreign, "forged 1")
@@ -57,7 +59,9 @@ var lies = []lie{
 		seed := r.Uint64()
 		zip(a, func(b []byte) []byte { b = pack(b); flip(b, rand.New(rand.NewPCG(seed, 0))); return b })
 	}},
-	{"gzip with a rest", func(a *answer, _ *rand.Rand, _ *question) { zip(a, func(b []byte) []byte { return append(pack(b), "rest"...) }) }},
+	{"gzip with a rest", func(a *answer, _ *rand.Rand, _ *question) {
+		zip(a, func(b []byte) []byte { return append(pack(b), "rest"...) })
+	}},
 	{"gzip in two members", func(a *answer, _ *rand.Rand, _ *question) {
 		zip(a, func(b []byte) []byte { return append(pack(b[:len(b)/2]), pack(b[len(b)/2:])...) })
 	}},
@@ -76,7 +80,9 @@ var lies = []lie{
 		a.encode = oneOf(r, nil, pack)
 	}},
 
-	{"a wrong length", func(a *answer, r *rand.Rand, _ *question) { a.framing, a.delta = byLength, oneOf(r, -1, 1, -10, 100, 1<<40, -1<<30) }},
+	{"a wrong length", func(a *answer, r *rand.Rand, _ *question) {
+		a.framing, a.delta = byLength, oneOf(r, -1, 1, -10, 100, 1<<40, -1<<30)
+	}},
 	{"a body beyond its length", func(a *answer, r *rand.Rand, q *question) {
 		next := q.origin.truth(q) // the client may take it for the answer to its next request
 		a.framing, a.after = byLength, oneOf(r, "rest", string(next.wire()))
@@ -97,7 +103,9 @@ var lies = []lie{
 		a.status = http.StatusServiceUnavailable
 		a.header.Set("Retry-After", oneOf(r, "0", "1", "86400", "4294967295", "99999999999999999999", "-5", "soon", "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 02 Jan 2006 15:04:05 GMT"))
 	}},
-	{"a quoted request", func(a *answer, _ *rand.Rand, q *question) { a.status, a.content = http.StatusForbidden, []byte("no such key: "+q.url) }},
+	{"a quoted request", func(a *answer, _ *rand.Rand, q *question) {
+		a.status, a.content = http.StatusForbidden, []byte("no such key: "+q.url)
+	}},
 	{"a redirect", func(a *answer, r *rand.Rand, q *question) {
 		if q.moved && r.IntN(3) > 0 {
 			return
@@ -120,7 +128,9 @@ var lies = []lie{
 			a.header.Set("X-"+strconv.Itoa(i), strings.Repeat("x", 100))
 		}
 	}},
-	{"an odd header", func(a *answer, r *rand.Rand, _ *question) { a.raw = oneOf(r, "a b: c\r\n", " folded\r\n", "X:\x00\r\n") }},
+	{"an odd header", func(a *answer, r *rand.Rand, _ *question) {
+		a.raw = oneOf(r, "a b: c\r\n", " folded\r\n", "X:\x00\r\n")
+	}},
 	{"a broken header", func(a *answer, r *rand.Rand, _ *question) {
 		a.raw = oneOf(r, "no colon\r\n", "Content-Length: x\r\n", "Transfer-Encoding: gzip, chunked\r\n", "\r\n")
 		a.garbled = true
@@ -128,13 +138,17 @@ var lies = []lie{
 	{"other answers first", func(a *answer, r *rand.Rand, _ *question) {
 		a.before = strings.Repeat(oneOf(r, "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n"), 1+r.IntN(20))
 	}},
-	{"no HTTP", func(a *answer, r *rand.Rand, _ *question) { a.before = oneOf(r, "\r\n", "SSH-2.0-x\r\n", "\x16\x03\x01", "HTTP/2 200\r\n\r\n") }},
+	{"no HTTP", func(a *answer, r *rand.Rand, _ *question) {
+		a.before = oneOf(r, "\r\n", "SSH-2.0-x\r\n", "\x16\x03\x01", "HTTP/2 200\r\n\r\n")
+	}},
 
 	{"a reset", func(a *answer, r *rand.Rand, _ *question) { a.cut = r.IntN(len(a.wire())) }},
 	{"a reset at the end", func(a *answer, r *rand.Rand, _ *question) { a.cut = max(0, len(a.wire())-1-r.IntN(10)) }},
 	{"silence", func(a *answer, r *rand.Rand, _ *question) { a.cut, a.hangs = r.IntN(len(a.wire())), true }},
 	{"silence at the end", func(a *answer, _ *rand.Rand, _ *question) { a.hangs = true }},
-	{"a slow start", func(a *answer, r *rand.Rand, _ *question) { a.pause = time.Duration(r.Int64N(int64(2 * headerTimeout))) }},
+	{"a slow start", func(a *answer, r *rand.Rand, _ *question) {
+		a.pause = time.Duration(r.Int64N(int64(2 * headerTimeout)))
+	}},
 	{"a trickle", func(a *answer, r *rand.Rand, _ *question) {
 		a.piece, a.pause = 1+r.IntN(3000), time.Duration(r.Int64N(int64(stallTimeout)))
 	}},

@@ -63,7 +63,7 @@ const attacksOfCampaign = 50
 // that a check does not allow, and without a check nothing that the origin did not send
 // whole; honest content is loaded by the next attempt.
 func TestAdversarialOrigin(t *testing.T) { //nolint:paralleltest // it looks at the heap
-	n, seed := attacks(t, 400)
+	n, seed := attacks(t, 300)
 	log.SetOutput(io.Discard) // the client tells of answers that it did not ask for
 	defer log.SetOutput(os.Stderr)
 	r := rand.New(rand.NewPCG(seed, 0))
