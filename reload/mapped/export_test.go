@@ -1,0 +1,4 @@
+package mapped
+
+// ReadFile stands for mmap on other systems.
+var ReadFile = readFile
