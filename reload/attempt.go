@@ -97,7 +97,7 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 		r.restorer = nil
 		return false
 	}
-	e := r.load(ctx, Event{Fetch: time.Since(began), checked: checked}, content, errNotAsked)
+	e := r.load(ctx, Event{Fetch: time.Since(began), kept: true, checked: checked}, content, errNotAsked)
 	if e.ended {
 		return false
 	}
@@ -122,6 +122,7 @@ func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
 	e.Fetch = time.Since(began)
 	if err != nil {
 		if errors.Is(err, ErrNotModified) && have != "" {
+			e.Stale = staleOf(err)
 			return r.notModified(e)
 		}
 		err = notFirst(err)
@@ -149,11 +150,12 @@ func notFirst(err error) error {
 
 // load loads and publishes content. stale is why there may be something newer.
 func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale error) Event {
-	e.Revision, e.Stale = content.Revision, stale
+	e.Revision = content.Revision
 	if err := content.closeMalformed(); err != nil {
 		return r.failed(e, Fetching, err, false)
 	}
-	content.Source = r.name
+	e.Stale, e.ServedBy = join(stale, content.Stale), content.servedBy(r.name)
+	content.Source = cmp.Or(content.Source, r.name)
 	a := &attempt{Reloader: r, ctx: ctx, stage: Publishing}
 	a.bodies, a.content = newBodies(ctx, content, r.options.MaxBytes)
 	defer a.closeBody()

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 	"sync/atomic"
 )
 
@@ -49,6 +50,22 @@ func (b *bodies) add(content Content, part string) *Content {
 		return digestOf(sums), err
 	}
 	return &content
+}
+
+// servedBy returns the sources that content is of, or "" if name says them all.
+func (c *Content) servedBy(name string) string {
+	by := c.Source
+	if by == "" {
+		names := make([]string, len(c.Parts))
+		for i, part := range c.Parts {
+			names[i] = part.Source
+		}
+		by = strings.Join(names, ", ")
+	}
+	if by == name {
+		return ""
+	}
+	return by
 }
 
 // readerOf returns a reader of the Bodies of parts, one after the other.

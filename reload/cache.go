@@ -31,10 +31,13 @@ import (
 // made for this user alone if it is missing; a failure to write there is a failure to
 // fetch. Two processes must not share dir.
 //
-// Cache panics if source is a [Join]: each of its sources has a Cache of its own,
-// as in Join(Cache(a, dirA), Cache(b, dirB)).
+// Cache panics if source is a [Join] or a [Fallback]: each of its sources has a Cache of
+// its own, as in Join(Cache(a, dirA), Cache(b, dirB)).
 func Cache(source Source, dir string) Source {
 	refuseJoin(source, "Cache", "Join(Cache(a, dirA), Cache(b, dirB))")
+	if _, ok := source.(*fallbackSource); ok { // content of one that verifies less would pass for that of another
+		panic("reload: Cache of a Fallback: put it around the sources of the Fallback, as in Fallback(Cache(a, dirA), Cache(b, dirB))")
+	}
 	return &cacheSource{source: source, dir: dir, inUse: map[string]int{}}
 }
 
@@ -104,7 +107,7 @@ func (c *cacheSource) Identity() string { return identityOf(c.source) }
 func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	content, err := c.source.Fetch(ctx, have)
 	if err != nil {
-		if errors.Is(err, ErrNotModified) {
+		if errors.Is(err, ErrNotModified) && staleOf(err) == nil {
 			c.confirm(have)
 		}
 		return nil, err

@@ -58,6 +58,7 @@ func (c *cacheSource) spool(content *Content, maxBytes int64) (_ *Content, err e
 		spooled.Body = &fileReader{io.MultiReader(spooled.Body, failingReader{fmt.Errorf("%w (%d)", errTooLarge, maxBytes)}), file}
 	}
 	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
+	spooled.Source, spooled.Stale = content.Source, content.Stale
 	spooled.Published = func() error {
 		err := c.keep(&last)
 		if content.Published != nil {

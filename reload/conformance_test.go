@@ -203,6 +203,10 @@ func TestSources(t *testing.T) {
 			write(t, name, "")
 			return reload.Join(source, reload.Join(reload.File(name))), origin
 		},
+		"Fallback to a File": func(t *testing.T) (reload.Source, reloadtest.Origin) {
+			name := filepath.Join(t.TempDir(), "data")
+			return reload.Fallback(new(reloadtest.Fake), reload.File(name)), renamed(name)
+		},
 		"Join of Caches": func(t *testing.T) (reload.Source, reloadtest.Origin) {
 			dir := t.TempDir()
 			a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

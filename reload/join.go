@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,12 +73,15 @@ func (j *joinSource) String() string {
 }
 
 // Identity implements Identifier.
-func (j *joinSource) Identity() string {
-	identities := make([]string, len(j.sources))
-	for i, source := range j.sources {
-		identities[i] = identityOf(source)
+func (j *joinSource) Identity() string { return identities(j.sources) }
+
+// identities returns a text that is unique for sources.
+func identities(sources []Source) string {
+	all := make([]string, len(sources))
+	for i, source := range sources {
+		all[i] = identityOf(source)
 	}
-	return fmt.Sprintf("%q", identities)
+	return fmt.Sprintf("%q", all)
 }
 
 // Fetch implements Source. It allocates nothing if there is nothing newer.
@@ -86,6 +90,7 @@ func (j *joinSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	if have != "" {
 		revisions = j.split(have)
 	}
+	var stale error
 	for i, source := range j.sources {
 		content, err := source.Fetch(ctx, revisionAt(revisions, i))
 		switch {
@@ -94,8 +99,9 @@ func (j *joinSource) Fetch(ctx context.Context, have string) (*Content, error) {
 		case !errors.Is(err, ErrNotModified):
 			return nil, errorOf(source, err)
 		}
+		stale = join(stale, staleOf(err))
 	}
-	return nil, ErrNotModified
+	return nil, notModified(stale)
 }
 
 // errorOf returns an error that says which source it is of.
@@ -132,7 +138,7 @@ func (j *joinSource) join(parts partsBody, get func(Source) (*Content, error)) (
 		if err := part.malformed(); err != nil {
 			return nil, errorOf(source, err)
 		}
-		part.Source = nameOf(source)
+		part.Source = cmp.Or(part.Source, nameOf(source))
 		revisions[i] = part.Revision
 		all.addPart(part)
 	}
@@ -152,6 +158,7 @@ func (c *Content) addPart(part *Content) {
 	if part.Modified.After(c.Modified) {
 		c.Modified = part.Modified
 	}
+	c.Stale = join(c.Stale, part.Stale)
 	c.Parts = append(c.Parts, part)
 }
 
@@ -203,15 +210,19 @@ func revisionAt(revisions []string, i int) string {
 	return revisions[i]
 }
 
-// Wait implements Waiter. It returns with the first source that does.
+// Wait implements Waiter.
 func (j *joinSource) Wait(ctx context.Context, have string) error {
+	return waitForAny(ctx, j.sources, j.split(have))
+}
+
+// waitForAny returns with the first source whose Wait does.
+func waitForAny(ctx context.Context, sources []Source, revisions []string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var waiting sync.WaitGroup
 	defer waiting.Wait()
 	defer cancel()
-	revisions := j.split(have)
-	said := make(chan error, len(j.sources))
-	for i, source := range j.sources {
+	said := make(chan error, len(sources))
+	for i, source := range sources {
 		waiting.Go(func() {
 			err := recovered(func() error { return waitFor(ctx, source, revisionAt(revisions, i)) })
 			if err != nil {

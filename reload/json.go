@@ -13,7 +13,7 @@ func (s Status) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
 func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(eventJSON{
 		Outcome: e.Outcome, At: e.At, Revision: e.Revision, Version: e.Version, SHA256: e.SHA256, Size: e.Size,
-		Fetch: e.Fetch.Seconds(), Load: e.Load.Seconds(), Stale: textOf(e.Stale), Error: textOf(e.Err),
+		Fetch: e.Fetch.Seconds(), Load: e.Load.Seconds(), Stale: textOf(e.Stale), ServedBy: e.ServedBy, Error: textOf(e.Err),
 		Repeats: e.Repeats,
 	})
 }
@@ -32,6 +32,7 @@ type statusJSON struct {
 	Fetch         float64   `json:"fetch_seconds"`
 	Load          float64   `json:"load_seconds"`
 	Stale         string    `json:"stale,omitempty"`
+	ServedBy      string    `json:"served_by,omitempty"`
 	Failures      int       `json:"failures"`
 	Refused       string    `json:"refused,omitempty"`
 	Error         string    `json:"last_error,omitempty"`
@@ -47,7 +48,7 @@ func (s Status) json() *statusJSON {
 	all := &statusJSON{
 		Source: s.Source, State: s.State(), Revision: s.Revision, Version: s.Version, SHA256: s.SHA256,
 		Loaded: s.Loaded, Modified: s.Modified, Checked: s.Checked, Age: s.Age().Seconds(),
-		Size: s.Size, Fetch: s.Fetch.Seconds(), Load: s.Load.Seconds(), Stale: textOf(s.Stale),
+		Size: s.Size, Fetch: s.Fetch.Seconds(), Load: s.Load.Seconds(), Stale: textOf(s.Stale), ServedBy: s.ServedBy,
 		Failures: s.Failures, Refused: s.Refused, Error: textOf(s.Err), Failed: s.Failed, Next: s.Next,
 		Attempts: s.Attempts, Swaps: s.Swaps, TotalFailures: s.TotalFailures,
 	}
@@ -67,6 +68,7 @@ type eventJSON struct {
 	Fetch    float64   `json:"fetch_seconds"`
 	Load     float64   `json:"load_seconds"`
 	Stale    string    `json:"stale,omitempty"`
+	ServedBy string    `json:"served_by,omitempty"`
 	Error    string    `json:"error,omitempty"`
 	Repeats  int       `json:"repeats,omitempty"`
 }

@@ -2,6 +2,7 @@ package reload
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"encoding/json"
@@ -95,6 +96,9 @@ func (r *Reloader) report() *report {
 	return p
 }
 
+// FromCache reports whether the loaded content is that which a Cache had kept.
+func (p *report) FromCache() bool { return p.kept }
+
 // Headline is the status in a sentence or two.
 func (p *report) Headline() string {
 	stays := fmt.Sprintf(" Version %d stays.", p.Version)
@@ -102,6 +106,8 @@ func (p *report) Headline() string {
 		stays = " Nothing is loaded."
 	}
 	switch {
+	case p.Status.Stale != nil && !p.FromCache():
+		return fmt.Sprintf("The content is from %s: an earlier source did not answer.", cmp.Or(p.ServedBy, p.Source))
 	case p.Status.Stale != nil:
 		return "The content is from the cache: the source could not be asked."
 	case p.Failures > 0:

@@ -33,6 +33,8 @@ type Reloader struct {
 	sum      [sha256.Size]byte
 	refusal  error // why have was refused, if it was
 
+	places sync.Map // place by Fallback
+
 	mu        sync.Mutex
 	running   bool
 	status    Status
@@ -164,7 +166,7 @@ func (r *Reloader) Run(ctx context.Context) error {
 	})
 	hints := make(chan struct{})
 	if waiter, ok := r.source.(Waiter); ok {
-		helpers.Go(func() { r.hint(ctx, waiter, hints) })
+		helpers.Go(func() { r.hint(&reloaderContext{ctx, r}, waiter, hints) })
 	}
 	timer := time.NewTimer(math.MaxInt64)
 	defer timer.Stop()

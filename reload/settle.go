@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"errors"
 	"log/slog"
 	"time"
@@ -28,10 +29,11 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	s.Revision, s.Version, s.Loaded, s.Modified = a.content.Revision, version, time.Now(), a.content.Modified
 	s.SHA256 = e.SHA256
 	s.Checked = s.Loaded
-	if e.Stale != nil && e.checked.Before(s.Loaded) { // a later time is of a clock that was wrong
+	if e.kept && e.checked.Before(s.Loaded) { // a later time is of a clock that was wrong
 		s.Checked = e.checked
 	}
 	s.Size, s.Fetch, s.Load, s.Stale = e.Size, e.Fetch, e.Load, e.Stale
+	s.ServedBy, s.kept = e.ServedBy, e.kept
 	s.Swaps++
 	return e
 }
@@ -56,7 +58,8 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 		r.have, r.refusal = a.content.Revision, nil
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.status.Revision, r.status.Modified = a.content.Revision, a.content.Modified
+		s := &r.status
+		s.Revision, s.Modified, s.ServedBy, s.kept = a.content.Revision, a.content.Modified, e.ServedBy, e.kept
 		return e
 	case a.ctx.Err() != nil:
 		e.ended = true
@@ -92,6 +95,6 @@ func (r *Reloader) refused(e Event, stage Stage, err error) Event {
 // failed settles an attempt that failed.
 func (r *Reloader) failed(e Event, stage Stage, err error, refused bool) Event {
 	e.Outcome = Failed
-	e.Err = &Error{Source: r.name, Revision: e.Revision, Stage: stage, Refused: refused, Current: r.version(), Err: err}
+	e.Err = &Error{Source: cmp.Or(e.ServedBy, r.name), Revision: e.Revision, Stage: stage, Refused: refused, Current: r.version(), Err: err}
 	return e
 }

@@ -78,8 +78,12 @@ type Content struct {
 	Parts []*Content
 
 	// Source is the name of the source, for load's errors: which file has the bad
-	// row. The Reloader and a Join set it.
+	// row. The Reloader, a Join and a [Fallback] set it, unless it is set.
 	Source string
+
+	// Stale, if not nil, is why there may be something newer: see Status.Stale. A
+	// Fallback sets it, and a Source of your own can.
+	Stale error
 
 	// Changed, if not nil, returns ErrChanged once the content is not that which Fetch
 	// returned any more: a file that was rewritten under its reader. It is called when

@@ -33,14 +33,16 @@ type Event struct {
 	Size     int64         // bytes read
 	Fetch    time.Duration // until the Source had answered; a File waits for it to be at rest
 	Load     time.Duration // load, reading to the end and verifying
-	Stale    error         // the content came from a Cache: see Status.Stale
+	Stale    error         // there may be something newer: see Status.Stale
+	ServedBy string        // whose content it is: see Status.ServedBy
 	Err      error         // an *Error, if Outcome is Failed or StillRefused
 	Repeats  int           // on the page and in its JSON: failures before this one with the same text
 
 	ended bool // it failed, and its ctx had ended
 	bad   bool // it failed for its content, which is refused if it has a revision
 
-	checked time.Time // when the kept content was last known to be the newest
+	kept    bool      // the content was restored
+	checked time.Time // when that was last known to be the newest
 }
 
 // Status is the state of a [Reloader], for people and programs.
@@ -54,7 +56,8 @@ type Status struct {
 	Size     int64     // of the loaded content, in bytes
 	Fetch    time.Duration
 	Load     time.Duration
-	Stale    error // why there may be something newer than the content of a Cache: the origin has not answered since
+	Stale    error  // why there may be something newer than the content of a Cache, or of a later source of a Fallback: the origin has not answered since
+	ServedBy string // the sources of a Fallback that the loaded content is of, "" if Source says all
 
 	Checked  time.Time // when the loaded content was last known to be the newest
 	Failures int       // failed attempts since then
@@ -64,6 +67,8 @@ type Status struct {
 	Next     time.Time // when Run tries again, zero while it does not run
 
 	Attempts, Swaps, TotalFailures uint64 // since New
+
+	kept bool // the loaded content was restored
 }
 
 // Age is how long ago the current content was last known to be the newest, or 0

@@ -211,6 +211,7 @@ func TestWrappersPassEverythingOn(t *testing.T) {
 			return reload.Wrapper{Source: reload.Wrapper{Source: source}}
 		},
 		"a Join":         func(source reload.Source) reload.Source { return reload.Join(source) },
+		"a Fallback":     func(source reload.Source) reload.Source { return reload.Fallback(source) },
 		"a Join of Join": func(source reload.Source) reload.Source { return reload.Join(reload.Join(source)) },
 	} {
 		t.Run(name, func(t *testing.T) {
