@@ -24,6 +24,7 @@ func TestPagesShowCompiledCode(t *testing.T) {
 		{"reload.md", []string{"../reload/example_*_test.go"}, 7, 1},
 		{"fleet.md", []string{"../fleet/example_test.go"}, 1, 0},
 		{"../reload/watch/README.md", []string{"../reload/watch/example_test.go"}, 1, 0},
+		{"../reload/oci/README.md", []string{"../reload/oci/example_test.go"}, 1, 0},
 		{"../metrics/prometheus/README.md", []string{"../metrics/prometheus/example_test.go"}, 1, 0},
 	} {
 		t.Run(c.page, func(t *testing.T) {

@@ -93,7 +93,7 @@ func TestReleaseScript(t *testing.T) {
 	run(0, "git", "tag", "-d", "fleet/v0.2.0")
 	run(0, "git", "checkout", "-q", ".")
 	run(1, "scripts/release", "check", "fleet/fleetd", "v0.1.0") // fleet is not tagged
-	for _, not := range []string{"verify", "fleet/verify", "verify/browser", "examples/otel", "."} {
+	for _, not := range []string{"verify", "reload/verify", "fleet/verify", "verify/browser", "examples/otel", "."} {
 		write(not+"/go.mod", "module example.com/other\n")
 		run(2, "scripts/release", "require", not)
 	}
