@@ -11,7 +11,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
 )
@@ -140,8 +139,12 @@ func (c *cacheSource) found(last kept) {
 func (c *cacheSource) confirm(revision string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if revision != "" && revision == c.last.Revision {
-		os.Chtimes(filepath.Join(c.dir, keptName), time.Time{}, time.Now()) //nolint:errcheck // Age will be too large
+	if revision == "" || revision != c.last.Revision {
+		return
+	}
+	if root, err := os.OpenRoot(c.dir); err == nil { // or else Age will be too large
+		root.Chtimes(keptName, time.Time{}, time.Now()) //nolint:errcheck // the same
+		root.Close()
 	}
 }
 
@@ -161,9 +164,8 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 	if err != nil {
 		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
 	}
-	file, info, err := openRegular(filepath.Join(c.dir, last.fileName()))
+	file, info, err := openKept(c.dir, last.fileName())
 	if err == nil {
-		last.checked = modifiedAt(filepath.Join(c.dir, keptName))
 		if err = last.check(file, info.Size()); err != nil {
 			file.Close()
 		}
@@ -179,7 +181,7 @@ const maxKept = 1 << 20
 
 // readKept reads the record in dir.
 func readKept(dir string) (last kept, err error) {
-	file, _, err := openRegular(filepath.Join(dir, keptName))
+	file, info, err := openKept(dir, keptName)
 	if err != nil {
 		return kept{}, err
 	}
@@ -191,7 +193,19 @@ func readKept(dir string) (last kept, err error) {
 	if err := json.Unmarshal(text, &last); err != nil {
 		return kept{}, fmt.Errorf("%.200s", err.Error()) // it may quote a megabyte
 	}
+	last.checked = info.ModTime()
 	return last, nil
+}
+
+// openKept opens a regular file in dir. Others may write to dir, so a link does not lead
+// out of it.
+func openKept(dir, name string) (*os.File, fs.FileInfo, error) {
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer root.Close()
+	return opened(name, func() (*os.File, error) { return root.OpenFile(name, os.O_RDONLY|nonBlocking, 0) })
 }
 
 // of fails unless the kept content is of the Cache's source.
@@ -205,15 +219,6 @@ func (k *kept) of(c *cacheSource) error {
 		return errDamaged
 	}
 	return nil
-}
-
-// modifiedAt returns when a file was modified, or the zero time.
-func modifiedAt(name string) time.Time {
-	info, err := os.Stat(name)
-	if err != nil {
-		return time.Time{}
-	}
-	return info.ModTime()
 }
 
 var errDamaged = errors.New("its content is damaged")

@@ -103,7 +103,7 @@ func (c *cacheSource) name(part, name string) (*os.File, error) {
 		os.Remove(part)
 		return nil, err
 	}
-	file, _, err := openRegular(filepath.Join(c.dir, name))
+	file, _, err := openKept(c.dir, name)
 	if err == nil {
 		c.inUse[name]++
 	}

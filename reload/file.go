@@ -104,7 +104,12 @@ func (f *fileSource) open(ctx context.Context) (_ *Content, err error) {
 // openRegular opens a regular file. It does not wait for the writer of a FIFO
 // that has taken the file's place.
 func openRegular(name string) (*os.File, fs.FileInfo, error) {
-	file, err := os.OpenFile(name, os.O_RDONLY|nonBlocking, 0)
+	return opened(name, func() (*os.File, error) { return os.OpenFile(name, os.O_RDONLY|nonBlocking, 0) })
+}
+
+// opened returns the file that open opens, if it is regular.
+func opened(name string, open func() (*os.File, error)) (*os.File, fs.FileInfo, error) {
+	file, err := open()
 	if err != nil {
 		return nil, nil, err
 	}

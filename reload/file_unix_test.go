@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap/reload"
 )
@@ -31,6 +32,25 @@ func TestFIFOInSpool(t *testing.T) {
 			cacheRestarts(t, fake, dir, "newer")
 		})
 	}
+}
+
+// TestLinkInSpool has the record of a Cache lead out of its directory: the time of a file
+// outside stays when the origin says that the content is the newest, and none is read.
+func TestLinkInSpool(t *testing.T) {
+	t.Parallel()
+	dir, fake, r, c := cacheKept(t, "good")
+	record, outside := filepath.Join(dir, "kept.json"), filepath.Join(t.TempDir(), "record")
+	if err := errors.Join(os.Rename(record, outside), os.Symlink(outside, record), os.Chtimes(outside, time.Time{}, time.Unix(0, 0))); err != nil {
+		t.Fatal(err)
+	}
+	succeeds(t, r, c, "good")
+	if info, err := os.Stat(outside); err != nil || info.ModTime().Unix() != 0 {
+		t.Errorf("the time of a file outside is %v, %v", info.ModTime(), err)
+	}
+	fake.Fail(errDown)
+	r, c = start(fake, dir, reload.Options{})
+	failsWith(t, r, reload.Fetching)
+	is(t, c, "")
 }
 
 func TestFileNotRegular(t *testing.T) {
