@@ -60,8 +60,9 @@ type kept struct {
 	Modified time.Time `json:"modified,omitzero"`
 	Proofs   [][]byte  `json:"proofs,omitempty"` // see Content
 
-	verify  verifyFunc // verifies the content, or nil
-	checked time.Time  // when it was last known to be the newest
+	verify  verifyFunc  // verifies the content, or nil
+	record  fs.FileInfo // of kept.json
+	checked time.Time   // when it was last known to be the newest
 }
 
 // identify returns a digest that differs between sources of the same name, such as
@@ -142,9 +143,13 @@ func (c *cacheSource) confirm(revision string) {
 	if revision == "" || revision != c.last.Revision {
 		return
 	}
-	if root, err := os.OpenRoot(c.dir); err == nil { // or else Age will be too large
+	root, err := os.OpenRoot(c.dir)
+	if err != nil {
+		return // Age will be too large
+	}
+	defer root.Close()
+	if info, err := root.Lstat(keptName); err == nil && os.SameFile(info, c.last.record) {
 		root.Chtimes(keptName, time.Time{}, time.Now()) //nolint:errcheck // the same
-		root.Close()
 	}
 }
 
@@ -193,7 +198,7 @@ func readKept(dir string) (last kept, err error) {
 	if err := json.Unmarshal(text, &last); err != nil {
 		return kept{}, fmt.Errorf("%.200s", err.Error()) // it may quote a megabyte
 	}
-	last.checked = info.ModTime()
+	last.record, last.checked = info, info.ModTime()
 	return last, nil
 }
 

@@ -122,10 +122,12 @@ func (c *cacheSource) keep(last *kept) error {
 	}
 	defer os.Remove(part.Name()) // if it is not renamed
 	_, err = part.Write(append(text, '\n'))
+	kept := *last
+	kept.record, _ = part.Stat() // or else no later poll confirms it
 	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return err
 	}
-	if err := c.record(part.Name(), *last); err != nil {
+	if err := c.record(part.Name(), kept); err != nil {
 		return err
 	}
 	dir, err := os.Open(c.dir)

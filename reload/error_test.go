@@ -105,7 +105,7 @@ func TestErrorTexts(t *testing.T) {
 		},
 		"a cache of what turns out to have parts": {reload.Cache(named{reload.Join(given("7", -1, "x")), "wrapped"}, filepath.Join(dir, "unused")), "wrapped: fetch: a Cache cannot keep content with Parts: put one around the source of each part", again},
 		"a body that is missing":                  {sourceFunc(func(context.Context, string) (*reload.Content, error) { return &reload.Content{Revision: "7"}, nil }), `reload_test.sourceFunc: revision "7": fetch: the Source returned content without a Body`, again},
-		"a cache that cannot be made":             {reload.Cache(given("7", -1, "content"), in("no directory", "")), "given: fetch: mkdir DIR/no directory: not a directory; the cache in DIR/no directory: open DIR/no directory/kept.json: not a directory", again},
+		"a cache that cannot be made":             {reload.Cache(given("7", -1, "content"), in("no directory", "")), "given: fetch: mkdir DIR/no directory: not a directory; the cache in DIR/no directory: open DIR/no directory: not a directory", again},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, loaded := range []bool{false, true} {

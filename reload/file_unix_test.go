@@ -53,6 +53,21 @@ func TestLinkInSpool(t *testing.T) {
 	is(t, c, "")
 }
 
+// TestForeignRecordInSpool is TestLinkInSpool with another name of a file outside.
+func TestForeignRecordInSpool(t *testing.T) {
+	t.Parallel()
+	dir, _, r, c := cacheKept(t, "good")
+	record, outside := filepath.Join(dir, "kept.json"), filepath.Join(dir, "..", "record")
+	write(t, outside, "foreign")
+	if err := errors.Join(os.Remove(record), os.Link(outside, record), os.Chtimes(outside, time.Time{}, time.Unix(0, 0))); err != nil {
+		t.Fatal(err)
+	}
+	succeeds(t, r, c, "good")
+	if info, err := os.Stat(outside); err != nil || info.ModTime().Unix() != 0 {
+		t.Errorf("the time of a file outside is %v, %v", info.ModTime(), err)
+	}
+}
+
 func TestFileNotRegular(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
