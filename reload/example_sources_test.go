@@ -379,3 +379,14 @@ func ExampleWaiter() {
 	<-ended
 	// Output: [b.example]
 }
+
+// A path or a URL comes from a flag.
+func ExampleOpen() {
+	for _, name := range []string{"table.txt", "https://host/table.txt?licence_key=4711-0815", "ftp://host/table.txt"} {
+		fmt.Println(reload.Open(name))
+	}
+	// Output:
+	// table.txt <nil>
+	// https://host/table.txt <nil>
+	// <nil> reload: Open of a URL with the scheme ftp: only http, https and file are known
+}
