@@ -106,23 +106,31 @@ func chunk(data []byte, wrong bool) []byte {
 // means returns the content that a client may take from the answer, and whether there
 // is any: that of a 200 that is whole by its framing and its encoding.
 func (a *answer) means() (content []byte, ok bool) {
-	if a.status != http.StatusOK || a.cut >= 0 || a.endless || a.garbled {
+	if a.status != http.StatusOK || a.endless || a.garbled {
 		return nil, false
 	}
-	body := a.body()
+	wire, body := a.wire(), a.body()
+	sent := len(wire)
+	if a.cut >= 0 {
+		sent = min(sent, a.cut)
+	}
+	rest := wire[min(sent, len(wire)-len(body)-len(a.after)):sent] // after the header, if there are no chunks
 	switch a.framing {
 	case byLength:
-		n, all := len(body)+a.delta, append(bytes.Clone(body), a.after...)
-		if n < 0 || n > len(all) {
+		n := len(body) + a.delta
+		if n < 0 || n > len(rest) {
 			return nil, false
 		}
-		body = all[:n]
+		body = rest[:n]
 	case byChunks, byBoth:
+		if sent < len(wire)-len(a.after) {
+			return nil, false
+		}
 	case byNothing:
 		if a.encodings() != "gzip" {
 			return nil, false
 		}
-		body = append(bytes.Clone(body), a.after...)
+		body = rest
 	default:
 		return nil, false
 	}

@@ -36,6 +36,7 @@ func (c *campaign) attack(b *behaviour) {
 	o.behaviour, o.requests = b, 0
 	o.zipped.Store(false)
 	o.attempt++
+	o.spared = c.fallback && c.IntN(2) == 0
 	if c.IntN(4) == 0 {
 		o.release++
 	}
@@ -71,7 +72,9 @@ func (c *campaign) becomeHonest() {
 	}
 	var want []byte
 	for i := range c.lists {
-		want = joined(want, o.file(fmt.Sprintf("/%d/list", i), o.release))
+		if i == 0 || !c.fallback {
+			want = joined(want, o.file(fmt.Sprintf("/%d/list", i), o.release))
+		}
 	}
 	o.mu.Unlock()
 	c.transport.CloseIdleConnections()
@@ -96,8 +99,8 @@ func (c *campaign) becomeHonest() {
 func (c *campaign) look(b *behaviour, took time.Duration, err error) {
 	s := c.reloader.Status()
 	fault := func(format string, args ...any) {
-		c.Errorf("attempt %d of check %q, %d lists, caches %q, lazy %v, tags %v, dates %v: %s\nthe origin: %v\nthe error: %v",
-			c.attacks, c.check, c.lists, c.dirs, c.lazy, c.origin.tags, c.origin.dates, fmt.Sprintf(format, args...), b, err)
+		c.Errorf("attempt %d of check %q, %d lists, fallback %v, caches %q, lazy %v, tags %v, dates %v: %s\nthe origin: %v\nthe error: %v",
+			c.attacks, c.check, c.lists, c.fallback, c.dirs, c.lazy, c.origin.tags, c.origin.dates, fmt.Sprintf(format, args...), b, err)
 	}
 	if s.Version != 0 && !c.lazy {
 		for _, part := range partsOf(current(c.texts)) {

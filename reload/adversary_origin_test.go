@@ -34,6 +34,7 @@ type adversary struct {
 	mu        sync.Mutex // guards the fields below
 	release   int        // the newest
 	behaviour *behaviour // nil while it is honest
+	spared    bool       // it is honest about the second list
 	attempt   int
 	requests  int             // of this attempt
 	zipped    atomic.Bool     // one of them was answered in gzip
@@ -164,7 +165,7 @@ func (o *adversary) answer(request *http.Request) *answer {
 	q := &question{origin: o, url: request.URL.String(), have: request.Header.Get("If-None-Match"), since: request.Header.Get("If-Modified-Since")}
 	q.path, q.moved = strings.CutPrefix(request.URL.Path, "/moved")
 	a, b := o.truth(q), o.behaviour
-	if b == nil {
+	if b == nil || o.spared && strings.HasPrefix(q.path, "/1/") {
 		a.keeps = true
 	} else {
 		r := rand.New(rand.NewPCG(b.seed, uint64(o.attempt<<16+o.requests)))

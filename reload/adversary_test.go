@@ -110,7 +110,8 @@ type campaign struct {
 	transport *http.Transport
 	check     string   // which check the sources have, or ""
 	dirs      []string // of their caches
-	lists     int      // how many sources are joined
+	lists     int      // how many lists there are
+	fallback  bool     // the second stands in for the first; or else they are joined
 	lazy      bool     // load reads next to nothing
 	fetches   int      // the most that an attempt makes
 
@@ -131,7 +132,7 @@ func newCampaign(t *testing.T, r *rand.Rand, dir string) *campaign {
 	if revisions == 3 {
 		o.tags, o.dates = false, false
 	}
-	c := &campaign{T: t, Rand: r, origin: o, check: oneOf(r, "", "sum", "signature", "statement", "signed sum"), lists: 1 + r.IntN(5)/4, seen: map[reload.Outcome]int{}}
+	c := &campaign{T: t, Rand: r, origin: o, check: oneOf(r, "", "sum", "signature", "statement", "signed sum"), lists: 1 + r.IntN(3)/2, fallback: r.IntN(2) == 0, seen: map[reload.Outcome]int{}}
 	c.lazy = c.lists == 1 && r.IntN(4) == 0
 	o.named = c.check == "statement"
 	c.transport = &http.Transport{DialContext: o.dial, TLSHandshakeTimeout: headerTimeout}
@@ -163,7 +164,10 @@ func (c *campaign) start() {
 		sources[i] = source
 	}
 	source := sources[0]
-	if c.lists > 1 {
+	switch {
+	case c.lists > 1 && c.fallback:
+		source = reload.Fallback(sources...)
+	case c.lists > 1:
 		source = reload.Join(sources...)
 	}
 	c.reloader = reload.New(c.texts, source, c.load, reload.Options{

@@ -89,11 +89,15 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 		}
 		return false
 	}
-	if err != nil {
-		r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: what was kept cannot be used", slog.String("source", r.name), slog.Any("error", err))
+	if err != nil { // perhaps for a moment: it is asked again while nothing is loaded
+		if r.notKept == nil || r.notKept.Error() != err.Error() {
+			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: what was kept cannot be used", slog.String("source", r.name), slog.Any("error", err))
+		}
 		r.notKept = err
+		return false
 	}
-	if err != nil || content == nil {
+	r.notKept = nil
+	if content == nil {
 		r.restorer = nil
 		return false
 	}
@@ -155,7 +159,7 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 		return r.failed(e, Fetching, err, false)
 	}
 	e.Stale, e.ServedBy = join(stale, content.Stale), content.servedBy(r.name)
-	content.Source = cmp.Or(content.Source, r.name)
+	content.Source, content.Modified = cmp.Or(content.Source, r.name), inJSON(content.Modified)
 	a := &attempt{Reloader: r, ctx: ctx, stage: Publishing}
 	a.bodies, a.content = newBodies(ctx, content, r.options.MaxBytes)
 	defer a.closeBody()

@@ -112,13 +112,13 @@ func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) 
 		}
 		return nil, err
 	}
-	return c.spool(content, MaxBytes(ctx))
+	return c.spool(ctx, content)
 }
 
 // Restore implements Restorer.
-func (c *cacheSource) Restore(context.Context) (*Content, time.Time, error) {
+func (c *cacheSource) Restore(ctx context.Context) (*Content, time.Time, error) {
 	c.started.Do(c.removeParts)
-	file, last, err := c.open()
+	file, last, err := c.open(ctx)
 	if file == nil {
 		return nil, time.Time{}, err
 	}
@@ -155,7 +155,7 @@ func (c *cacheSource) confirm(revision string) {
 
 // open opens what dir holds, and returns nil and a zero kept if there is nothing
 // that can be used.
-func (c *cacheSource) open() (_ *os.File, last kept, err error) {
+func (c *cacheSource) open(ctx context.Context) (_ *os.File, last kept, err error) {
 	last, err = readKept(c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, kept{}, nil
@@ -171,7 +171,7 @@ func (c *cacheSource) open() (_ *os.File, last kept, err error) {
 	}
 	file, info, err := openKept(c.dir, last.fileName())
 	if err == nil {
-		if err = last.check(file, info.Size()); err != nil {
+		if err = last.check(ctx, file, info.Size()); err != nil {
 			file.Close()
 		}
 	}
@@ -198,7 +198,7 @@ func readKept(dir string) (last kept, err error) {
 	if err := json.Unmarshal(text, &last); err != nil {
 		return kept{}, fmt.Errorf("%.200s", err.Error()) // it may quote a megabyte
 	}
-	last.record, last.checked = info, info.ModTime()
+	last.record, last.checked = info, inJSON(info.ModTime())
 	return last, nil
 }
 
@@ -230,12 +230,12 @@ var errDamaged = errors.New("its content is damaged")
 
 // check fails unless file, which has that size, has the recorded size and digest, and
 // is verified. It reads no more than that.
-func (k *kept) check(file *os.File, size int64) error {
+func (k *kept) check(ctx context.Context, file *os.File, size int64) error {
 	if size != k.Size {
 		return errDamaged
 	}
 	sum := sha256.New()
-	size, err := io.CopyBuffer(sum, io.NewSectionReader(file, 0, size), make([]byte, copyBuffer))
+	size, err := io.CopyBuffer(sum, contextReader{io.NewSectionReader(file, 0, size), ctx}, make([]byte, copyBuffer))
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package reload
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -17,10 +18,11 @@ import (
 // spool writes content to dir and returns it as a file. It returns content that
 // is announced to be too large as it is, for the Reloader to refuse it: that need not
 // be written first.
-func (c *cacheSource) spool(content *Content, maxBytes int64) (_ *Content, err error) {
+func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, err error) {
 	if err := content.closeMalformed(); err != nil {
 		return nil, err
 	}
+	maxBytes := MaxBytes(ctx)
 	if content.Size > maxBytes {
 		return content, nil
 	}
@@ -41,10 +43,13 @@ func (c *cacheSource) spool(content *Content, maxBytes int64) (_ *Content, err e
 	}
 	last := kept{
 		Source: c.String(), Identity: identify(c.source, newSalt()), Revision: content.Revision,
-		Modified: content.Modified, Proofs: content.proofs, verify: content.Verify,
+		Modified: inJSON(content.Modified), Proofs: content.proofs, verify: content.Verify,
+	}
+	if last.verify != nil && len(last.Proofs) == 0 {
+		last.verify = refuseHidden(ctx, last.verify)
 	}
 	// It is closed before it is renamed, which Windows asks for.
-	written := recovered(func() error { return last.write(part, content, maxBytes) })
+	written := recovered(func() error { return last.write(ctx, part, content, maxBytes) })
 	if err := cmp.Or(written, part.Close()); err != nil {
 		os.Remove(part.Name())
 		return nil, err
@@ -74,9 +79,9 @@ func (k *kept) fileName() string { return k.SHA256 + contentSuffix }
 
 // write copies content into part, up to the first byte that is too much: the
 // Reloader has to see it.
-func (k *kept) write(part *os.File, content *Content, maxBytes int64) (err error) {
+func (k *kept) write(ctx context.Context, part *os.File, content *Content, maxBytes int64) (err error) {
 	sum := sha256.New()
-	body := io.LimitReader(content.Body, min(maxBytes, math.MaxInt64-1)+1)
+	body := io.LimitReader(contextReader{content.Body, ctx}, min(maxBytes, math.MaxInt64-1)+1)
 	if k.Size, err = io.CopyBuffer(io.MultiWriter(part, sum), body, make([]byte, copyBuffer)); err != nil {
 		return err
 	}

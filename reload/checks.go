@@ -89,7 +89,12 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 		content.Revision += joint + digest
 	}
 	content.proofs = slices.Concat(content.proofs, proofs)
-	content.Verify = both(content.Verify, func(sum [sha256.Size]byte) error { return c.verify(side, sum) })
+	content.Verify = both(content.Verify, func(sum [sha256.Size]byte) error {
+		if r := reloaderOf(ctx); r != nil {
+			r.checks.Add(1)
+		}
+		return c.verify(side, sum)
+	})
 	return content, nil
 }
 
@@ -151,6 +156,24 @@ func verifyKept(source Source, revision string, proofs [][]byte) (verifyFunc, er
 	}
 	first, err := verifyKept(c.Source, inner, proofs[:own])
 	return both(first, func(sum [sha256.Size]byte) error { return c.verify(side, sum) }), err
+}
+
+// refuseHidden returns a Verify of content without proofs. It fails if a check of this
+// package is within verify: a Source that wraps it has made content of its own, and
+// nothing would verify that when it was kept.
+func refuseHidden(ctx context.Context, verify verifyFunc) verifyFunc {
+	r := reloaderOf(ctx)
+	if r == nil {
+		return verify
+	}
+	return func(sum [sha256.Size]byte) error {
+		before := r.checks.Load()
+		err := verify(sum)
+		if err == nil && r.checks.Load() != before {
+			err = errHidden
+		}
+		return err
+	}
 }
 
 // errHidden is the error of a Cache that could not verify kept content.

@@ -2,6 +2,7 @@ package reload
 
 import (
 	"context"
+	"io"
 )
 
 // MaxBytes returns how many bytes content may have: Options.MaxBytes of the Reloader
@@ -52,4 +53,17 @@ func (r *Reloader) contextFor(ctx context.Context) context.Context {
 func same(a, b context.Context) (equal bool) {
 	defer func() { _ = recover() }()
 	return a == b
+}
+
+// contextReader reads until ctx ends.
+type contextReader struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
 }

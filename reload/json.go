@@ -79,3 +79,12 @@ func textOf(err error) string {
 	}
 	return err.Error()
 }
+
+// inJSON returns t, or the zero time if JSON has no text for it: a file can be of the
+// year 10000.
+func inJSON(t time.Time) time.Time {
+	if _, err := t.MarshalJSON(); err != nil {
+		return time.Time{}
+	}
+	return t
+}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/poolswap/poolswap"
@@ -34,6 +35,8 @@ type Reloader struct {
 	refusal  error // why have was refused, if it was
 
 	places sync.Map // place by Fallback
+
+	checks atomic.Uint64 // how often a check of this package has verified content
 
 	mu        sync.Mutex
 	running   bool
