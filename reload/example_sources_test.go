@@ -23,6 +23,19 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
+// A program that writes the table pauses in the middle of it: the file is read when
+// nothing has changed for a second.
+func ExampleFileWithOptions() {
+	name := tempFile("a.example\n")
+	defer remove(name)
+	source := reload.FileWithOptions(name, reload.FileOptions{Rest: time.Second})
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	_, err := source.Fetch(ctx, "")
+	fmt.Println(err)
+	// Output: context deadline exceeded
+}
+
 // jsonFields returns some fields of a JSON object.
 func jsonFields(r io.Reader, names ...string) map[string]any {
 	all, some := map[string]any{}, map[string]any{}
@@ -90,6 +103,21 @@ func ExampleHTTPOptions() {
 	_, err := source.Fetch(context.Background(), "")
 	fmt.Println(err)
 	// Output: no response within 20ms
+}
+
+// A server that knows long polls answers once it has something newer, and the Reloader
+// asks at once.
+func ExampleHTTPOptions_wait() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fmt.Println(r.Header.Get("If-None-Match"), r.Header.Get("Prefer")) // and waits
+		w.Header().Set("ETag", `"2"`)
+	}))
+	defer server.Close()
+	source := reload.HTTP(server.URL, reload.HTTPOptions{Wait: 50 * time.Second})
+	fmt.Println(source.(reload.Waiter).Wait(context.Background(), `etag "1"`))
+	// Output:
+	// "1" wait=50
+	// <nil>
 }
 
 // busy is a server that asks to be left alone for two minutes.

@@ -13,13 +13,23 @@ import (
 	"time"
 )
 
-// restTime is how long a file must not have changed before it is read. File
-// systems stamp changes with the time of their last clock tick, so two changes
-// within a tick have one stamp; 50 ms is five ticks of the slowest clocks.
-const (
-	restTime = 50 * time.Millisecond
-	restMax  = time.Second
-)
+// DefaultRest stands for FileOptions.Rest of 0. File systems stamp changes with the
+// time of their last clock tick, so two changes within a tick have one stamp; this is
+// five ticks of the slowest clocks.
+const DefaultRest = 50 * time.Millisecond
+
+// restMax is how long an attempt waits for a file that goes on changing, unless Rest is
+// longer.
+const restMax = time.Second
+
+// FileOptions configure [FileWithOptions]. The zero FileOptions will do.
+type FileOptions struct {
+	// Rest is how long the file must not have changed before it is read; 0 stands for
+	// DefaultRest. A longer Rest is for writers that pause in the middle of a file,
+	// and delays each attempt that finds a change. A negative Rest reads at once, for
+	// files that are only ever replaced by rename.
+	Rest time.Duration
+}
 
 // File returns a Source that reads a file. Revisions are made of the file's
 // identity, size, change and modification time, so every way of replacing a file
@@ -32,10 +42,16 @@ const (
 // nothing.
 //
 // Content.Modified is the modification time, and Content.File the open file.
-func File(name string) Source { return &fileSource{name: name, stat: newPathStat(name)} }
+func File(name string) Source { return FileWithOptions(name, FileOptions{}) }
+
+// FileWithOptions is [File] with options.
+func FileWithOptions(name string, options FileOptions) Source {
+	return &fileSource{name: name, rest: cmp.Or(options.Rest, DefaultRest), stat: newPathStat(name)}
+}
 
 type fileSource struct {
 	name string
+	rest time.Duration
 
 	mu   sync.Mutex // guards the fields below
 	stat pathStat
@@ -78,7 +94,7 @@ func (f *fileSource) Fetch(ctx context.Context, have string) (*Content, error) {
 
 // open opens the file once it is at rest.
 func (f *fileSource) open(ctx context.Context) (_ *Content, err error) {
-	err = atRest(ctx, func() (time.Time, error) {
+	err = atRest(ctx, f.rest, func() (time.Time, error) {
 		info, err := os.Stat(f.name)
 		if err != nil {
 			return time.Time{}, err
@@ -144,21 +160,21 @@ func regular(name string, info fs.FileInfo) error {
 	return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("is no regular file but %v", info.Mode().Type())}
 }
 
-// atRest waits until a file has not changed for restTime.
-func atRest(ctx context.Context, changed func() (time.Time, error)) error {
+// atRest waits until a file has not changed for a time.
+func atRest(ctx context.Context, rest time.Duration, changed func() (time.Time, error)) error {
 	for began := time.Now(); ; {
 		at, err := changed()
 		if err != nil {
 			return err
 		}
 		age := time.Since(at)
-		if age < 0 || age >= restTime { // younger than now is another machine's clock
+		if age < 0 || age >= rest { // younger than now is another machine's clock
 			return nil
 		}
 		if time.Since(began) > restMax {
 			return fmt.Errorf("%w: it does not come to rest", ErrChanged)
 		}
-		sleep(ctx, restTime-age)
+		sleep(ctx, rest-age)
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -249,3 +249,33 @@ func TestFSChangesDuringRead(t *testing.T) {
 		})
 	}
 }
+
+// A ctx that has ended tells a Fetch that waits from one that does not.
+func TestFileRest(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "data")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 100 {
+		write(t, name, "content")
+		content, err := reload.FileWithOptions(name, reload.FileOptions{Rest: -1}).Fetch(ended, "")
+		if err != nil {
+			t.Fatalf("without a rest, Fetch of a new file returned %v", err)
+		}
+		content.Body.Close()
+	}
+	if content, err := reload.FileWithOptions(name, reload.FileOptions{Rest: 24 * time.Hour}).Fetch(ended, ""); content != nil || !errors.Is(err, context.Canceled) {
+		t.Errorf("with a rest of a day, Fetch of a new file returned %v and %v", content, err)
+	}
+	source := reload.FileWithOptions(name, reload.FileOptions{})
+	content, err := source.Fetch(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if modified := content.Modified.Add(reload.DefaultRest); time.Now().Before(modified) {
+		t.Errorf("a file was read before it was at rest, at %v", modified)
+	}
+	if err := content.Body.Close(); err != nil {
+		t.Error(err)
+	}
+}

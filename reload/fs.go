@@ -32,7 +32,7 @@ func (f *fsSource) Fetch(ctx context.Context, have string) (_ *Content, err erro
 	if fsRevision(info) == have {
 		return nil, ErrNotModified
 	}
-	err = atRest(ctx, func() (time.Time, error) {
+	err = atRest(ctx, DefaultRest, func() (time.Time, error) {
 		info, err := fs.Stat(f.fsys, f.name)
 		if err != nil {
 			return time.Time{}, err

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -60,6 +61,19 @@ type HTTPOptions struct {
 	// check its content, by [VerifySHA256] say.
 	AllowUnframed bool
 
+	// Wait, if not 0, makes the Source a [Waiter] by long polling: besides the polls it
+	// sends requests with "Prefer: wait=N" (RFC 7240), N being Wait in seconds, which a
+	// server answers once it has something newer, or with "not modified" after N seconds.
+	// Either gives a hint. A server that answers at once is asked no more often than
+	// once in Wait. Keep it below the timeouts of proxies, such as 50 s. HeaderTimeout
+	// begins after it, and a Timeout of the Client does not count. A request that waits
+	// takes a connection of its own.
+	Wait time.Duration
+
+	// WaitQuery, if not empty, is added to the URL's query in place of that header, for
+	// servers that look for it there: "wait=50s".
+	WaitQuery string
+
 	// RedirectHosts, if not nil, are the hosts that redirects may lead to besides
 	// that of the URL, as in "cdn.example.com" or "cdn.example.com:8443". No
 	// redirect is followed from https to http, nor to a link-local address that
@@ -76,15 +90,16 @@ type HTTPOptions struct {
 // after a redirect. Errors of load are shown as they are: if a body quotes
 // the URL and load quotes the body, the URL is not redacted.
 //
-// It panics if address is not a URL with the scheme http or https and a host, or
-// if a timeout or MaxExpansion is negative.
+// It panics if address is not a URL with the scheme http or https and a host, if a
+// timeout, Wait or MaxExpansion is negative, if WaitQuery is no query, or if the
+// ResponseHeaderTimeout of the Client's Transport would end each Wait.
 func HTTP(address string, options HTTPOptions) Source {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" {
 		panic("reload: HTTP with an address that is no http or https URL with a host") // it is not shown: it may hold a key
 	}
-	if options.HeaderTimeout < 0 || options.StallTimeout < 0 || options.MaxExpansion < 0 {
-		panic("reload: HTTP with a negative HeaderTimeout, StallTimeout or MaxExpansion")
+	if options.HeaderTimeout < 0 || options.StallTimeout < 0 || options.Wait < 0 || options.MaxExpansion < 0 {
+		panic("reload: HTTP with a negative HeaderTimeout, StallTimeout, Wait or MaxExpansion")
 	}
 	if options.Client == nil {
 		options.Client = http.DefaultClient
@@ -94,7 +109,11 @@ func HTTP(address string, options HTTPOptions) Source {
 	options.MinRate = max(0, cmp.Or(options.MinRate, DefaultMinRate))
 	options.MaxExpansion = cmp.Or(options.MaxExpansion, DefaultMaxExpansion)
 	options.RedirectHosts = slices.Clone(options.RedirectHosts)
-	return &httpSource{u, options}
+	source := &httpSource{u, options}
+	if options.Wait > 0 {
+		return newHTTPWaiter(source)
+	}
+	return source
 }
 
 type httpSource struct {
@@ -137,6 +156,41 @@ func (h *httpSource) Fetch(ctx context.Context, have string) (*Content, error) {
 }
 
 func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, have string) (*Content, error) {
+	x, err := h.exchange(ctx, cancel, have, false)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case x.response.StatusCode == http.StatusOK:
+		var content *Content
+		if content, err = h.content(x.response, x.body, x.asked); err == nil {
+			return content, nil
+		}
+		err = withoutSecrets(err, x.body.secrets)
+	case x.notModified():
+		err = ErrNotModified
+	default:
+		err = h.statusError(x.response, x.body, x.asked)
+	}
+	x.body.Close()
+	return nil, err
+}
+
+// exchange is a response whose header has come.
+type exchange struct {
+	response    *http.Response
+	body        *transferBody // of it
+	asked       bool          // for gzip
+	conditional bool          // on a revision
+}
+
+func (x *exchange) notModified() bool {
+	return x.response.StatusCode == http.StatusNotModified && x.conditional
+}
+
+// exchange asks for something newer than have. A server may wait for it if waits is
+// true.
+func (h *httpSource) exchange(ctx context.Context, cancel context.CancelCauseFunc, have string, waits bool) (*exchange, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, h.url.String(), nil)
 	if err != nil {
 		return nil, err
@@ -144,18 +198,21 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	// A client tells the server that it is redirected to where it comes from, its
 	// query included, unless this header says something else.
 	request.Header.Set("Referer", h.String())
+	if waits {
+		h.askToWait(request)
+	}
 	prepared, err := h.prepare(request)
 	if err != nil {
 		return nil, fmt.Errorf("HTTPOptions.Prepare: %w", withoutSecrets(err, secretsOf(h.url, prepared, request)))
 	}
 	conditional := setConditions(request.Header, have)
 	asked := h.asksForGzip(request)
-	response, err := h.do(request, prepared, cancel)
-	if err == nil && conditional && isOfAnotherDate(response, have) {
+	response, err := h.do(request, prepared, cancel, waits)
+	if err == nil && conditional && isOfAnotherDate(response, have) && !waits {
 		response.Body.Close()
 		request, conditional = request.Clone(ctx), false
 		request.Header.Del("If-Modified-Since")
-		response, err = h.do(request, prepared, cancel) //nolint:bodyclose // by transferBody
+		response, err = h.do(request, prepared, cancel, false) //nolint:bodyclose // by transferBody
 	}
 	if err != nil {
 		return nil, withoutSecrets(causeOf(ctx, err), secretsOf(h.url, prepared, request))
@@ -167,29 +224,19 @@ func (h *httpSource) fetch(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 	body.timer = time.AfterFunc(body.stall, body.stalled)
 	body.timer.Stop() // until Read
-	switch {
-	case response.StatusCode == http.StatusOK:
-		var content *Content
-		if content, err = h.content(response, body, asked); err == nil {
-			return content, nil
-		}
-		err = withoutSecrets(err, secrets)
-	case response.StatusCode == http.StatusNotModified && conditional:
-		err = ErrNotModified
-	default:
-		err = h.statusError(response, body, asked)
-	}
-	body.Close()
-	return nil, err
+	return &exchange{response, body, asked, conditional}, nil
 }
 
 // do sends a request, and returns its response once the header has come.
-func (h *httpSource) do(request *http.Request, prepared http.Header, cancel context.CancelCauseFunc) (*http.Response, error) {
-	timer := time.AfterFunc(h.options.HeaderTimeout, func() {
-		cancel(fmt.Errorf("no response within %v", h.options.HeaderTimeout))
-	})
+func (h *httpSource) do(request *http.Request, prepared http.Header, cancel context.CancelCauseFunc, waits bool) (*http.Response, error) {
+	client, timeout := h.client(prepared), h.options.HeaderTimeout
+	if waits {
+		client.Timeout = 0
+		timeout += min(h.options.Wait, math.MaxInt64-timeout)
+	}
+	timer := time.AfterFunc(timeout, func() { cancel(fmt.Errorf("no response within %v", timeout)) })
 	defer timer.Stop()
-	return h.client(prepared).Do(request)
+	return client.Do(request)
 }
 
 // prepare calls Prepare, and returns the headers that it added or changed, even

@@ -214,7 +214,7 @@ func TestHTTPPanics(t *testing.T) {
 		pooltest.WantPanic(t, noURL, func() { reload.HTTP(address, reload.HTTPOptions{}) })
 	}
 	for _, options := range []reload.HTTPOptions{{HeaderTimeout: -1}, {StallTimeout: -1}, {MaxExpansion: -1}} {
-		pooltest.WantPanic(t, "reload: HTTP with a negative HeaderTimeout, StallTimeout or MaxExpansion", func() { reload.HTTP("http://host/", options) })
+		pooltest.WantPanic(t, "reload: HTTP with a negative HeaderTimeout, StallTimeout, Wait or MaxExpansion", func() { reload.HTTP("http://host/", options) })
 	}
 }
 

@@ -244,7 +244,7 @@ func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{
 			}
 		} else if ctx.Err() == nil {
 			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
-			sleep(ctx, r.options.Every)
+			sleep(ctx, max(r.options.Every, min(retryAfter(err), r.options.MaxRetryAfter)))
 		}
 		r.throttleHints(ctx)
 	}
