@@ -145,7 +145,7 @@ func (c *campaign) lookInto(dir string, fault func(string, ...any)) {
 		}
 	}
 	for kind, n := range count {
-		if n > 1 || kind != "json" && kind != "content" {
+		if n > 1 || kind != "json" && kind != "content" && kind != "" {
 			fault("the spool has %v", count)
 		}
 	}

@@ -46,6 +46,7 @@ type cacheSource struct {
 	started sync.Once // removes the leftovers of earlier processes
 
 	mu    sync.Mutex     // guards the fields below, and files in use from the sweep
+	lock  *dirLock       // nil until this process has it
 	inUse map[string]int // files of attempts that run
 	last  kept           // the kept content, zero if it is not known yet
 }
@@ -117,13 +118,17 @@ func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) 
 
 // Restore implements Restorer.
 func (c *cacheSource) Restore(ctx context.Context) (*Content, time.Time, error) {
-	c.started.Do(c.removeParts)
+	inUse := c.own()
 	file, last, err := c.open(ctx)
 	if file == nil {
 		return nil, time.Time{}, err
 	}
 	c.found(last)
-	return last.content(file), last.checked, nil
+	content := last.content(file)
+	if inUse != nil {
+		content.Published = func() error { return inUse }
+	}
+	return content, last.checked, nil
 }
 
 // found notes the kept content, unless another attempt has replaced it by now.

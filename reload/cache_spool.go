@@ -36,7 +36,7 @@ func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, 
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, err
 	}
-	c.started.Do(c.removeParts)
+	inUse := c.own()
 	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
 	if err != nil {
 		return nil, err
@@ -48,13 +48,8 @@ func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, 
 	if last.verify != nil && len(last.Proofs) == 0 {
 		last.verify = refuseHidden(ctx, last.verify)
 	}
-	// It is closed before it is renamed, which Windows asks for.
 	written := recovered(func() error { return last.write(ctx, part, content, maxBytes) })
-	if err := cmp.Or(written, part.Close()); err != nil {
-		os.Remove(part.Name())
-		return nil, err
-	}
-	file, err := c.name(part.Name(), last.fileName())
+	file, err := c.named(part, &last, written, inUse)
 	if err != nil {
 		return nil, err
 	}
@@ -62,10 +57,15 @@ func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, 
 	if last.Size > maxBytes { // a Reloader whose ctx does not come here may allow more than was written
 		spooled.Body = &fileReader{io.MultiReader(spooled.Body, failingReader{fmt.Errorf("%w (%d)", errTooLarge, maxBytes)}), file}
 	}
-	spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
+	if inUse == nil {
+		spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
+	}
 	spooled.Source, spooled.Stale = content.Source, content.Stale
 	spooled.Published = func() error {
-		err := c.keep(&last)
+		err := inUse
+		if err == nil {
+			err = c.keep(&last)
+		}
 		if content.Published != nil {
 			err = errors.Join(err, content.Published())
 		}
@@ -98,6 +98,25 @@ func (k *kept) write(ctx context.Context, part *os.File, content *Content, maxBy
 	}
 	k.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	return nil
+}
+
+// named returns the file that was written, under its name unless another process has the
+// directory: that would remove it. It removes the file after an error.
+func (c *cacheSource) named(part *os.File, last *kept, written, inUse error) (*os.File, error) {
+	if inUse != nil {
+		os.Remove(part.Name())
+		if written != nil {
+			part.Close()
+			return nil, written
+		}
+		return part, nil
+	}
+	// It is closed before it is renamed, which Windows asks for.
+	if err := cmp.Or(written, part.Close()); err != nil {
+		os.Remove(part.Name())
+		return nil, err
+	}
+	return c.name(part.Name(), last.fileName())
 }
 
 // name gives part its name for as long as its content is in use, and opens it.

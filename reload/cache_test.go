@@ -44,7 +44,8 @@ func cacheRestarts(t *testing.T, source reload.Source, dir, want string) (*reloa
 	return r, c
 }
 
-// filesIn returns the names in a directory, those of contents as "content".
+// filesIn returns the names in a directory but for its lock, those of contents as
+// "content".
 func filesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -53,6 +54,9 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
+		if name == "lock" {
+			continue
+		}
 		if strings.HasSuffix(name, ".content") {
 			name = "content"
 		}

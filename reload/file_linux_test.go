@@ -262,7 +262,10 @@ func TestCacheOnFullDisk(t *testing.T) {
 		t.Skip("mounting a tmpfs needs root:", err)
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil { // busy if a file was left open
+		if left := openBelow(dir); len(left) > 0 {
+			t.Errorf("files are open: %q", left)
+		}
+		if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil { // the lock is open
 			t.Error(err)
 		}
 	})

@@ -1,0 +1,78 @@
+//go:build linux || darwin
+
+package reload_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
+)
+
+// spoolVariable has the directory of the process that TestCacheOfAnotherProcess starts.
+const spoolVariable = "POOLSWAP_TEST_CHILD"
+
+// TestCacheOfAnotherProcess has two processes with a Cache in one directory, until one is
+// killed.
+func TestCacheOfAnotherProcess(t *testing.T) {
+	if dir := os.Getenv(spoolVariable); dir != "" {
+		fake := new(reloadtest.Fake)
+		push(fake, "of the child")
+		cacheRestarts(t, fake, dir, "of the child")
+		fmt.Println("kept")
+		fake.Wait(context.Background(), "1") //nolint:errcheck // until it is killed
+	}
+	t.Parallel()
+	dir := t.TempDir()
+	child := exec.Command(os.Args[0], "-test.run=^TestCacheOfAnotherProcess$")
+	child.Env = append(os.Environ(), spoolVariable+"="+dir)
+	out, err := child.StdoutPipe()
+	if err == nil {
+		err = child.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := func() {
+		child.Process.Kill() //nolint:errcheck // it may be over
+		child.Wait()         //nolint:errcheck // it was killed
+	}
+	t.Cleanup(killed)
+	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "kept"; {
+	}
+
+	var lines logs
+	fake := new(reloadtest.Fake)
+	c, _ := newTexts()
+	r := reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: lines.logger(slog.LevelWarn)})
+	warnings := func(want int) {
+		t.Helper()
+		if text := strings.Join(lines.all(), "\n"); strings.Count(text, "another process uses it, so nothing is kept") != want {
+			t.Errorf("the log is\n%s", text)
+		}
+	}
+	fake.Fail(errDown)
+	succeeds(t, r, c, "of the child") // it may be read
+	warnings(1)
+	push(fake, "ours")
+	push(fake, "ours, newer")
+	succeeds(t, r, c, "ours, newer")
+	warnings(2)
+	cacheHas(t, dir, onlyTheKept)
+
+	killed()
+	fake.Fail(errDown)
+	cacheRestarts(t, fake, dir, "of the child") // the other has not kept its own
+	push(fake, "after its end")
+	succeeds(t, r, c, "after its end")
+	warnings(2)
+	cacheRestarts(t, fake, dir, "after its end")
+	cacheHas(t, dir, onlyTheKept)
+}
