@@ -62,12 +62,12 @@ type text struct {
 
 // following returns a container that follows a watched file, without polls.
 func following(t *testing.T, w *watch.Watcher, name string) *poolswap.Container[text, *text] {
-	c := poolswap.NewEmptyContainer(poolswap.NewPool(func() *text { return new(text) }, nil))
-	r := reload.New(c, w.File(name), func(_ context.Context, next, _ *text, content *reload.Content) error {
-		all, err := io.ReadAll(content.Body)
-		next.value = string(all)
-		return err
-	}, reload.Options{Every: 1000 * time.Hour, Logger: slog.New(slog.DiscardHandler)})
+	return followingSource(t, w.File(name))
+}
+
+// followingSource returns a container that follows a source, without polls.
+func followingSource(t *testing.T, source reload.Source) *poolswap.Container[text, *text] {
+	c, r := newReloader(source)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() {
@@ -78,6 +78,16 @@ func following(t *testing.T, w *watch.Watcher, name string) *poolswap.Container[
 	}()
 	t.Cleanup(func() { cancel(); <-ended })
 	return c
+}
+
+// newReloader returns a Reloader without polls, and its container.
+func newReloader(source reload.Source) (*poolswap.Container[text, *text], *reload.Reloader) {
+	c := poolswap.NewEmptyContainer(poolswap.NewPool(func() *text { return new(text) }, nil))
+	return c, reload.New(c, source, func(_ context.Context, next, _ *text, content *reload.Content) error {
+		all, err := io.ReadAll(content.Body)
+		next.value = string(all)
+		return err
+	}, reload.Options{Every: 1000 * time.Hour, Logger: slog.New(slog.DiscardHandler)})
 }
 
 // becomes waits until readers get want.

@@ -132,6 +132,12 @@ func TestACacheStartsWithoutTheRegistry(t *testing.T) {
 	if err := reloader.Reload(t.Context()); err != nil || current() != "first" {
 		t.Errorf("loaded %q: %v", current(), err)
 	}
+	options := r.options()
+	options.Title = "roles.txt"
+	reloader, current = newReloader(reload.Cache(oci.Source(r.name("stable"), options), dir), reload.Options{})
+	if err := reloader.Reload(t.Context()); err == nil || current() != "" {
+		t.Errorf("loaded %q of another layer: %v", current(), err)
+	}
 }
 
 func TestAContentThatIsTooLarge(t *testing.T) {
