@@ -98,7 +98,7 @@ type source struct {
 // String returns the reference.
 func (s *source) String() string { return s.ref.String() }
 
-// Identity tells s from a Source of another layer of the artifact.
+// Identity implements reload.Identifier: it names the layer, too.
 func (s *source) Identity() string {
 	return fmt.Sprintf("%s %q %q", s.ref, s.options.Title, s.options.MediaType)
 }

@@ -31,6 +31,7 @@ type registry struct {
 	*httptest.Server
 
 	credential auth.CredentialFunc // of the pushes, and of options
+	tokens     auth.Cache          // of the pushes
 	requests   atomic.Int64
 	fault      atomic.Pointer[http.HandlerFunc] // answers in the place of the registry, if it is set
 	app        http.Handler
@@ -48,7 +49,7 @@ func newRegistry(t *testing.T, access access, credential auth.CredentialFunc) *r
 	config.HTTP.Secret = "secret of uploads"
 	config.Catalog.MaxEntries = 10
 	app := handlers.NewApp(context.Background(), config)
-	r := &registry{credential: credential, app: app}
+	r := &registry{credential: credential, tokens: auth.NewCache(), app: app}
 	r.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
 		r.requests.Add(1)
 		if fault := r.fault.Load(); fault != nil {
@@ -108,7 +109,7 @@ func (r *registry) repository(t testing.TB) *remote.Repository {
 	if err != nil {
 		t.Fatal(err)
 	}
-	repository.Client = &auth.Client{Client: r.Client(), Credential: r.credential}
+	repository.Client = &auth.Client{Client: r.Client(), Credential: r.credential, Cache: r.tokens}
 	return repository
 }
 
