@@ -1,0 +1,5 @@
+//go:build !poolswapdebug
+
+package slab_test
+
+const debugging = false

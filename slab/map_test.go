@@ -1,0 +1,128 @@
+package slab_test
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/poolswap/poolswap/slab"
+)
+
+// TestMapIsAMap compares random operations with those of a Go map, of values with
+// pointers.
+func TestMapIsAMap(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		m, other := new(slab.Map[*uint64]), new(slab.Map[*uint64])
+		want, wantOther := map[string]*uint64{}, map[string]*uint64{}
+		for range 500 {
+			key := randomKey(r)
+			switch n := r.IntN(100); {
+			case n < 50:
+				m.Set(key, &seed)
+				want[key] = &seed
+			case n < 60:
+				v := new(uint64)
+				m.SetBytes([]byte(key), v)
+				want[key] = v
+			case n < 85:
+				m.Delete(key)
+				delete(want, key)
+			case n < 88:
+				m.Grow(r.IntN(50))
+			case n < 91:
+				m.Compact()
+			case n < 94:
+				m, other, want, wantOther = other, m, wantOther, want
+			case n < 97:
+				m.CopyFrom(other)
+				want = maps.Clone(wantOther)
+			case n < 98:
+				m.Reset()
+				clear(want)
+			}
+			if got, ok := m.Get(key); ok != mapHas(want, key) || got != want[key] {
+				t.Fatalf("seed %d: Get(%q) is %v, %v, want %v", seed, key, got, ok, want[key])
+			}
+			if got, ok := m.GetBytes([]byte(key)); ok != mapHas(want, key) || got != want[key] {
+				t.Fatalf("seed %d: GetBytes(%q) is %v, %v, want %v", seed, key, got, ok, want[key])
+			}
+		}
+		if got := maps.Collect(m.All()); !maps.Equal(got, want) || m.Len() != len(want) {
+			t.Fatalf("seed %d: All has %v, want %v", seed, got, want)
+		}
+	}
+}
+
+// Keys whose hashes share their high bits share a home.
+func TestMapFindsKeysOfOneHome(t *testing.T) {
+	var m slab.Map[int]
+	m.Grow(10_000) // the seed stays
+	var close []string
+	for n := 0; len(close) < 500; n++ {
+		if key := fmt.Sprint(n); m.HashOf(key) < 1<<32/256 {
+			close = append(close, key)
+		}
+	}
+	for n, key := range close {
+		m.Set(key, n)
+	}
+	for round := range 5 {
+		for n, key := range close {
+			v, ok := m.Get(key)
+			if gone := n < round*100; ok == gone || !gone && v != n {
+				t.Fatalf("after %d deletions, Get of key %d is %d, %v", round*100, n, v, ok)
+			}
+		}
+		for _, key := range close[round*100 : (round+1)*100] {
+			m.Delete(key)
+		}
+	}
+	if m.Len() != 0 {
+		t.Errorf("%d entries are left", m.Len())
+	}
+}
+
+func TestMapRefusesANegativeGrow(t *testing.T) {
+	defer func() {
+		if text := fmt.Sprint(recover()); text != "slab: Grow by -1 entries" {
+			t.Errorf("Grow panics with %s", text)
+		}
+	}()
+	new(slab.Map[int]).Grow(-1)
+}
+
+func FuzzMap(f *testing.F) {
+	f.Add([]byte("set get delete \x00\x00 set"))
+	f.Fuzz(func(t *testing.T, program []byte) {
+		var m slab.Map[int]
+		want := map[string]int{}
+		for n := 0; len(program) > 1; n++ {
+			op, length := program[0], min(int(program[1])%9, len(program)-2)
+			key := string(program[2:][:length])
+			program = program[2+length:]
+			switch op % 5 {
+			case 0, 1:
+				m.Set(key, n)
+				want[key] = n
+			case 2:
+				m.Delete(key)
+				delete(want, key)
+			case 3:
+				m.Compact()
+			case 4:
+				var c slab.Map[int]
+				c.CopyFrom(&m)
+				m.Reset()
+				m.CopyFrom(&c)
+			}
+			if got, ok := m.Get(key); ok != mapHas(want, key) || got != want[key] {
+				t.Fatalf("Get(%q) is %d, %v, want %d", key, got, ok, want[key])
+			}
+		}
+		if got := maps.Collect(m.All()); !maps.Equal(got, want) {
+			t.Fatalf("All has %v, want %v", got, want)
+		}
+	})
+}
