@@ -55,8 +55,8 @@ test: ## the tests of the root module
 	$(GO) test -shuffle=on $(TESTFLAGS) ./...
 
 .PHONY: debug
-debug: ## the tests of typedpool's debug build
-	$(GO) test -shuffle=on -tags poolswapdebug $(TESTFLAGS) ./typedpool/...
+debug: ## the tests of the debug builds of typedpool and slab
+	$(GO) test -shuffle=on -tags poolswapdebug $(REPEATFLAGS) $(TESTFLAGS) ./slab/... ./typedpool/...
 
 .PHONY: platforms
 platforms: ## vet the root module as it is built for each of PLATFORMS
@@ -178,7 +178,7 @@ STARTS_PROGRAMS := ^(TestSweeperPanicEndsProcess|TestPublishedCodeRuns)$$
 cross: ## the tests on 32 bits, and on arm64 under qemu
 	GOARCH=386 $(GO) test -shuffle=on $(REPEATFLAGS) $(TESTFLAGS) ./...
 	@scripts/need qemu-aarch64
-	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./docs ./internal/... ./oplog/... ./typedpool/...
+	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./docs ./internal/... ./oplog/... ./slab/... ./typedpool/...
 	GOARCH=arm64 $(GO) test -short -exec qemu-aarch64 -run TestSources $(TESTFLAGS) ./reload
 
 .PHONY: builds
@@ -258,7 +258,7 @@ CI += test
 # purego: the build without linkname and assembly, which a user falls back to
 # race: data races
 CI += purego+race
-# debug: typedpool's checks for misuse, which only this build has
+# debug: the checks for misuse of typedpool and slab, which only this build has
 # platforms: files that do not compile on a system without a test machine here
 CI += debug+platforms
 # cross: 64-bit words out of alignment on 32 bits; pinning without assembly

@@ -59,23 +59,23 @@ func TestMapIsAMap(t *testing.T) {
 func TestMapFindsKeysOfOneHome(t *testing.T) {
 	var m slab.Map[int]
 	m.Grow(10_000) // the seed stays
-	var close []string
-	for n := 0; len(close) < 500; n++ {
+	var near []string
+	for n := 0; len(near) < 500; n++ {
 		if key := fmt.Sprint(n); m.HashOf(key) < 1<<32/256 {
-			close = append(close, key)
+			near = append(near, key)
 		}
 	}
-	for n, key := range close {
+	for n, key := range near {
 		m.Set(key, n)
 	}
 	for round := range 5 {
-		for n, key := range close {
+		for n, key := range near {
 			v, ok := m.Get(key)
 			if gone := n < round*100; ok == gone || !gone && v != n {
 				t.Fatalf("after %d deletions, Get of key %d is %d, %v", round*100, n, v, ok)
 			}
 		}
-		for _, key := range close[round*100 : (round+1)*100] {
+		for _, key := range near[round*100 : (round+1)*100] {
 			m.Delete(key)
 		}
 	}

@@ -6,11 +6,17 @@ import (
 	"math"
 )
 
-// table is a hash table with linear probing: a key is in the first slot from its home
-// on that is not taken, and a deletion moves back those behind it, so that no slot
-// between the two is free. Homes grow with hashes, so the table can have any size.
+// table is a hash table with linear probing, whose slots are in the order of their
+// hashes: a search ends at the first hash that is behind its own, so a key that is not
+// there takes no longer than one that is. A key's home grows with its hash, so the table
+// can have any size, and growing it is one pass over both. Keys that do not fit at
+// their home follow it, at the end in slots that are no key's home: the last of all is
+// free, so a search looks for no end.
+//
+// The order is from the largest hash down, since a free slot has hash 0.
 type table[V any] struct {
 	slots []slot[V]
+	homes int // all slots but those behind
 	count int
 	seed  maphash.Seed
 	used  usage
@@ -27,42 +33,40 @@ type slot[V any] struct {
 	value  V
 }
 
-// A table is grown when more than 3 of 4 slots are taken: a lookup of a key that is
-// not there then looks at 8 slots, which are two cache lines.
+// A table is grown when more than 3 of 4 homes are taken, or no slot behind them is
+// free: a search then looks at 3 slots on average.
 const (
 	taken, of  = 3, 4
-	fewSlots   = 8
+	fewHomes   = 8
+	behind     = 24
 	maxEntries = min(1<<31, math.MaxInt/4)
 )
 
-// slotsFor returns how many slots n entries need.
-func slotsFor(n int) int { return max(n+(n*(of-taken)+taken-1)/taken, fewSlots) }
+// homesFor returns how many homes n entries need.
+func homesFor(n int) int { return max(n+(n*(of-taken)+taken-1)/taken, fewHomes) }
 
 func (t *table[V]) hash(key string) uint32 {
 	return max(uint32(maphash.String(t.seed, key)>>32), 1)
 }
 
 func (t *table[V]) home(hash uint32) int {
-	return int(uint64(hash) * uint64(len(t.slots)) >> 32) //nolint:gosec // less than len
+	return int(uint64(^hash) * uint64(t.homes) >> 32) //nolint:gosec // less than homes
 }
 
 func (t *table[V]) keyOf(s *slot[V]) string { return t.text.at(s.place, s.length) }
 
-// find returns the slot of key, or the free slot in which it belongs. There is a free
-// slot, unless there is none at all.
+// find returns the slot of key, or the place at which it belongs. There are slots.
 func (t *table[V]) find(key string, hash uint32) (i int, found bool) {
-	for i = t.home(hash); ; {
-		s := &t.slots[i]
-		switch {
-		case s.hash == hash && int(s.length) == len(key) && t.keyOf(s) == key:
+	i = t.home(hash)
+	for t.slots[i].hash > hash {
+		i++
+	}
+	for ; t.slots[i].hash == hash; i++ {
+		if s := &t.slots[i]; int(s.length) == len(key) && t.keyOf(s) == key {
 			return i, true
-		case s.hash == 0:
-			return i, false
-		}
-		if i++; i == len(t.slots) {
-			i = 0
 		}
 	}
+	return i, false
 }
 
 // get returns the slot of key, or nil.
@@ -88,18 +92,37 @@ func (t *table[V]) extent(s *slot[V]) int {
 // put returns the slot of key, which it adds, followed by tail in the text, if the key
 // is not there.
 func (t *table[V]) put(key, tail, op string) (s *slot[V], found bool) {
-	if taken*len(t.slots) < of*(t.count+1) {
-		t.resize(slotsFor(t.count+t.count/2+1), op)
+	if taken*t.homes < of*(t.count+1) {
+		t.resize(homesFor(t.count+t.count/2+1), op)
 	}
 	hash := t.hash(key)
 	i, found := t.find(key, hash)
-	s = &t.slots[i]
-	if !found {
-		place := t.write(key, tail, op)
-		*s = slot[V]{hash: hash, place: place, length: uint32(len(key))} //nolint:gosec // the text holds it
-		t.count++
+	if found {
+		return &t.slots[i], true
 	}
-	return s, found
+	place := t.write(key, tail, op)
+	for !t.open(i) {
+		t.resize(t.homes+t.homes/2, op)
+		i, _ = t.find(key, hash)
+	}
+	s = &t.slots[i]
+	*s = slot[V]{hash: hash, place: place, length: uint32(len(key))} //nolint:gosec // the text holds it
+	t.count++
+	return s, false
+}
+
+// open moves the entries from slot i on up to the next free slot, and reports false if
+// that is the last.
+func (t *table[V]) open(i int) bool {
+	free := i
+	for t.slots[free].hash != 0 {
+		free++
+	}
+	if free == len(t.slots)-1 {
+		return false
+	}
+	copy(t.slots[i+1:free+1], t.slots[i:free])
+	return true
 }
 
 // write appends key and tail to the text. Both may be strings of this text.
@@ -138,28 +161,38 @@ func (t *table[V]) compact(size int) {
 	t.text.bytes, t.text.spare, t.text.dead = to, from, 0
 }
 
-// resize gives the table n slots.
-func (t *table[V]) resize(n int, op string) {
-	if n > slotsFor(maxEntries) {
+// resize gives the table that many homes, or more if the slots behind do not suffice.
+func (t *table[V]) resize(homes int, op string) {
+	if homes > homesFor(maxEntries) {
 		panic(fmt.Sprintf("slab: %s: more than %d entries in one map", op, maxEntries))
 	}
 	if t.count == 0 {
 		t.seed = maphash.MakeSeed()
 	}
-	old := t.slots
-	t.slots = make([]slot[V], n)
-	for k := range old {
-		if old[k].hash == 0 {
+	for old := t.slots; !t.fill(homes, old); {
+		homes += homes / 2
+	}
+}
+
+// fill makes slots, and fills them with the entries of others. It reports false if that
+// takes the last.
+func (t *table[V]) fill(homes int, from []slot[V]) bool {
+	slots := make([]slot[V], homes+behind)
+	t.homes = homes
+	next := 0
+	for k := range from {
+		if from[k].hash == 0 {
 			continue
 		}
-		i := t.home(old[k].hash)
-		for t.slots[i].hash != 0 {
-			if i++; i == n {
-				i = 0
-			}
+		i := max(t.home(from[k].hash), next)
+		if i == len(slots)-1 {
+			return false
 		}
-		t.slots[i] = old[k]
+		slots[i] = from[k]
+		next = i + 1
 	}
+	t.slots = slots
+	return true
 }
 
 // growBy makes room for n more entries.
@@ -167,8 +200,8 @@ func (t *table[V]) growBy(n int) {
 	if n < 0 {
 		panic(fmt.Sprintf("slab: Grow by %d entries", n))
 	}
-	if taken*len(t.slots) < of*(t.count+n) {
-		t.resize(slotsFor(t.count+n), "Grow")
+	if taken*t.homes < of*(t.count+n) {
+		t.resize(homesFor(t.count+n), "Grow")
 	}
 }
 
@@ -192,24 +225,15 @@ func (t *table[V]) shrink() {
 	t.text.spare = nil
 }
 
-// remove takes the key out of slot i, and moves back those that are behind their home.
+// remove takes the key out of slot i, and moves back those that follow their home.
 func (t *table[V]) remove(i int) {
 	t.text.dead += t.extent(&t.slots[i])
-	for j := i; ; {
-		if j++; j == len(t.slots) {
-			j = 0
-		}
-		if t.slots[j].hash == 0 {
-			break
-		}
-		home := t.home(t.slots[j].hash)
-		if i < j && i < home && home <= j || j < i && (i < home || home <= j) {
-			continue // it is not behind i
-		}
-		t.slots[i] = t.slots[j]
-		i = j
+	end := i + 1
+	for t.slots[end].hash != 0 && t.home(t.slots[end].hash) < end {
+		end++
 	}
-	t.slots[i] = slot[V]{}
+	copy(t.slots[i:], t.slots[i+1:end])
+	t.slots[end-1] = slot[V]{}
 	t.count--
 }
 
@@ -218,8 +242,8 @@ func (t *table[V]) reset() {
 	if t.slots == nil {
 		return
 	}
-	if keep := t.used.ended(slotsFor(t.count), len(t.slots)); keep < len(t.slots)/2 {
-		t.slots = make([]slot[V], keep)
+	if keep := t.used.ended(homesFor(t.count), t.homes); keep < t.homes/2 {
+		t.homes, t.slots = keep, make([]slot[V], keep+behind)
 	} else {
 		clear(t.slots)
 	}
@@ -235,7 +259,7 @@ func (t *table[V]) copyFrom(from *table[V], op string) {
 	t.text.reset()
 	clear(t.slots[min(len(t.slots), len(from.slots)):])
 	t.slots = append(t.slots[:0], from.slots...)
-	t.count, t.seed, t.tail = from.count, from.seed, from.tail
+	t.homes, t.count, t.seed, t.tail = from.homes, from.count, from.seed, from.tail
 	if n := len(from.text.bytes); !t.text.fits(n) {
 		t.text.grow(n, op)
 	}
