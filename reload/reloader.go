@@ -145,8 +145,8 @@ func (r *Reloader) takeTurn(ctx context.Context) error {
 
 func (r *Reloader) passTurn() { <-r.turn }
 
-// Run keeps the content fresh: it makes an attempt at once, at each hint of a
-// source that is a [Waiter], and on a timer (see Options.Every). After a failure
+// Run keeps the content fresh: it makes an attempt at once (if a [Cache] has kept
+// content, after a tenth of Every or 10 seconds at most), at each hint of a source that is a [Waiter], and on a timer (see Options.Every). After a failure
 // it tries again with exponential backoff, and not before a source's Retry-After
 // has passed. It returns when ctx ends, with ctx's error, or when the container
 // is closed, with poolswap.ErrClosed, and never for another reason. It panics if
@@ -173,6 +173,7 @@ func (r *Reloader) Run(ctx context.Context) error {
 	}
 	timer := time.NewTimer(math.MaxInt64)
 	defer timer.Stop()
+	r.spread(ctx)
 	for {
 		r.Reload(ctx) //nolint:errcheck // the attempt has told of it
 		if err := r.rest(timer, hints, over); err != nil {

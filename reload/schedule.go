@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"context"
 	"math/rand/v2"
 	"time"
 )
@@ -40,6 +41,26 @@ func (r *Reloader) pause() (pause time.Duration, asked bool) {
 	}
 	after := min(retryAfter(s.Err), longest)
 	return max(jitter(first/10, ceiling), jitter(after, after+max(first, after/10))), after > 0
+}
+
+// maxSpread is the longest time that Run serves kept content before it asks the source
+// for the first time.
+const maxSpread = 10 * time.Second
+
+// spread loads kept content, and then waits for a random time: replicas that start
+// together do not ask in the same moment. A service that has nothing to serve does not
+// wait.
+func (r *Reloader) spread(ctx context.Context) {
+	if r.takeTurn(ctx) != nil {
+		return
+	}
+	kept := r.loadKept(r.contextFor(ctx))
+	r.passTurn()
+	if kept {
+		pause := jitter(0, min(r.options.Every/10, maxSpread))
+		r.announce(time.Now().Add(pause))
+		sleep(ctx, pause)
+	}
 }
 
 // poll returns a time around Every.

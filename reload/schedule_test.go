@@ -219,3 +219,62 @@ func TestRetryAfterOfNilError(t *testing.T) {
 		everything(r)
 	})
 }
+
+// keeping is a Source that has kept content.
+type keeping struct {
+	reload.Source
+	content string
+}
+
+func (k keeping) Restore(ctx context.Context) (*reload.Content, time.Time, error) {
+	if k.content == "" {
+		return nil, time.Time{}, nil
+	}
+	content, err := given("0", -1, k.content).Fetch(ctx, "")
+	return content, time.Now(), err
+}
+
+// TestStartsAreSpread starts 200 services at once. Those with kept content serve it, and
+// ask at different times; those without ask at once.
+func TestStartsAreSpread(t *testing.T) {
+	for name, test := range map[string]struct {
+		kept          string
+		every, within time.Duration
+	}{
+		"a minute":     {"kept", time.Minute, 6 * time.Second},
+		"an hour":      {"kept", time.Hour, 10 * time.Second},
+		"nothing kept": {"", time.Minute, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				asked := make(chan time.Duration, 1000)
+				source := sourceFunc(func(context.Context, string) (*reload.Content, error) {
+					asked <- time.Since(began)
+					return nil, errDown
+				})
+				ctx, cancel := context.WithCancel(t.Context())
+				const n = 200
+				var all [n]*texts
+				for i := range all {
+					all[i], _ = newTexts()
+					r := reload.New(all[i], keeping{source, test.kept}, load, reload.Options{Every: test.every, Logger: quiet})
+					go r.Run(ctx) //nolint:errcheck // it ends with ctx
+				}
+				synctest.Wait()
+				for _, c := range all {
+					is(t, c, test.kept)
+				}
+				atOnce, latest := len(asked), time.Duration(0)
+				for range n {
+					latest = max(latest, <-asked)
+				}
+				if atOnce > n/10 && test.within > 0 || latest > test.within || latest < test.within/2 {
+					t.Errorf("%d of %d asked at once, and the last after %v", atOnce, n, latest)
+				}
+				cancel()
+				synctest.Wait()
+			})
+		})
+	}
+}
