@@ -26,9 +26,13 @@ import (
 // SHA-256 is not the recorded one is not used, nor one that was kept with other
 // checks or other keys: see [VerifyEd25519]. Kept content is verified again, with the
 // checksum or signature that was kept beside it, at each start. A Verify of a Source
-// of your own is called before content is kept, and not at the next start. dir is
+// of your own is called before content is kept, and not at the next start; one that
+// calls that of a [VerifySHA256] or [VerifyEd25519] within is an error. dir is
 // made for this user alone if it is missing; a failure to write there is a failure to
-// fetch. Two processes must not share dir.
+// fetch. A second process in dir keeps nothing, which a warning says at each publication;
+// on Windows, and on file systems without flock, nothing tells it. Whoever can write to dir
+// can put content there that nothing signs, bring back older content with its signature
+// until the origin answers, and change Content.File after it was verified.
 //
 // Cache panics if source is a [Join] or a [Fallback]: each of its sources has a Cache of
 // its own, as in Join(Cache(a, dirA), Cache(b, dirB)).

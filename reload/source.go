@@ -66,8 +66,9 @@ type Content struct {
 
 	// File, if not nil, is the file that Body reads, open, for a load that maps
 	// it into memory: the name may stand for another file by now. Its content is
-	// verified only after load. load must not move its offset and not close it;
-	// a mapping outlives the file.
+	// verified only after load, and those who can write to it change a mapping
+	// later. load must not move its offset and not close it; a mapping outlives the
+	// file.
 	File *os.File
 
 	// Parts, if there are any, is the content of each source of a [Join], in their
