@@ -21,7 +21,7 @@ func TestPagesShowCompiledCode(t *testing.T) {
 	}{
 		{"patterns.md", []string{"*_test.go"}, 25, 1},
 		{"oplog.md", []string{"../oplog/example_*_test.go"}, 8, 1},
-		{"reload.md", []string{"../reload/example_*_test.go", "../reload/verify/objectstore/example_test.go", "../reload/watch/example_configmap_test.go"}, 7, 1},
+		{"reload.md", []string{"../reload/example_*_test.go", "../reload/mapped/example_test.go", "../reload/verify/objectstore/example_test.go", "../reload/watch/example_configmap_test.go"}, 7, 1},
 		{"fleet.md", []string{"../fleet/example_test.go"}, 1, 0},
 		{"slab.md", []string{"../slab/example_test.go"}, 1, 0},
 		{"../reload/watch/README.md", []string{"../reload/watch/example_test.go"}, 1, 0},

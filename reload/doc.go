@@ -7,9 +7,11 @@
 //	reloader := reload.New(tables, reload.File("asn.csv"), func(ctx context.Context, next, current *Table, content *reload.Content) error {
 //		return next.parse(content.Body)
 //	}, reload.Options{})
-//	go reloader.Run(ctx)
-//	...
 //	http.Handle("/status", reload.StatusPage(reloader))
+//	return reload.Serve(ctx, server, reload.ServeOptions{Close: pool.Close}, reloader)
+//
+// [Serve] runs it beside a server until ctx ends, and Run alone. [NewValue] is for
+// objects that need no pool, and package mapped for files that are mapped into memory.
 //
 // A hint is a hint, a fetch is the truth: the Reloader asks its [Source] at the
 // start, at each hint, and on a timer. Revisions are compared for equality only,

@@ -15,38 +15,26 @@ import (
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-// readiness answers 503 until something is loaded. A table that is an hour old
-// is still better than no service, so age alone only warns.
-func readiness(reloader *reload.Reloader) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		s := reloader.Status()
-		switch {
-		case s.Version == 0:
-			http.Error(w, "nothing is loaded", http.StatusServiceUnavailable)
-		case s.Age() > time.Hour:
-			fmt.Fprintln(w, "ready, but", s.State(), "for", s.Age())
-		default:
-			fmt.Fprintln(w, "ready")
-		}
-	}
-}
-
-// A readiness probe.
-func ExampleStatus_Age() {
+// A readiness probe, and an alert for a table that is an hour old: that is still better
+// than no service.
+func ExampleReady() {
 	source := new(reloadtest.Fake)
 	reloader := reload.New(newTables(), source, loadTable, reload.Options{})
 	probe := func() {
 		answer := httptest.NewRecorder()
-		readiness(reloader)(answer, httptest.NewRequest(http.MethodGet, "/ready", nil))
+		reload.Ready(reloader).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/ready", nil))
 		fmt.Print(answer.Code, " ", answer.Body)
+		fmt.Println("alert:", reloader.Status().Age() > time.Hour)
 	}
 	probe()
 	source.Push([]byte("a.example"))
 	_ = reloader.Reload(context.Background())
 	probe()
 	// Output:
-	// 503 nothing is loaded
+	// 503 nothing is loaded from ["fake"]
+	// alert: false
 	// 200 ready
+	// alert: false
 }
 
 // Observe counts for metrics and alerts.

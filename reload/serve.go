@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -49,11 +50,8 @@ func Serve(ctx context.Context, server *http.Server, options ServeOptions, reloa
 		panic("reload: Serve with a nil Server")
 	case options.Grace < 0:
 		panic("reload: Serve with a negative Grace")
-	}
-	for _, r := range reloaders {
-		if r == nil {
-			panic("reload: Serve with a nil Reloader")
-		}
+	case slices.Contains(reloaders, nil):
+		panic("reload: Serve with a nil Reloader")
 	}
 	options.Grace = cmp.Or(options.Grace, DefaultGrace)
 	running, stop := context.WithCancel(context.WithoutCancel(ctx))

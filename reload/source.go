@@ -65,10 +65,10 @@ type Content struct {
 	Body io.ReadCloser
 
 	// File, if not nil, is the file that Body reads, open, for a load that maps
-	// it into memory: the name may stand for another file by now. Its content is
-	// verified only after load, and those who can write to it change a mapping
-	// later. load must not move its offset and not close it; a mapping outlives the
-	// file.
+	// it into memory, as package mapped does: the name may stand for another file
+	// by now. Its content is verified only after load, and those who can write to
+	// it change a mapping later. load must not move its offset and not close it; a
+	// mapping outlives the file.
 	File *os.File
 
 	// Parts, if there are any, is the content of each source of a [Join], in their

@@ -1,29 +1,23 @@
 // Package mapped keeps a file in memory for package reload: mapped, read only, and
 // unmapped when its last reader has let go.
 //
-//	func load(_ context.Context, next, _ *mapped.File[*Index], content *reload.Content) error {
-//		data, err := next.Map(content)
-//		if err != nil {
-//			return err
-//		}
-//		next.Value, err = parse(data)
-//		return err
-//	}
-//
 //	pool := mapped.NewPool[*Index](report)
 //	indexes := poolswap.NewEmptyContainer(pool)
-//	reloader := reload.New(indexes, reload.Cache(reload.File(name), dir), load, reload.Options{})
+//	source := reload.Cache(reload.File(name), dir)
+//	reloader := reload.New(indexes, source, mapped.Load(parse), reload.Options{Stats: pool.Stats})
 //
-// Put a [reload.Cache] around the source: it maps a copy that no other program writes
-// to. A file that is written to in place changes under its readers, and one that is
-// cut off in place kills the process with SIGBUS. A Cache verifies content before load
-// sees it; else load must look out for offsets that point beyond the file.
+// Put a [reload.Cache] around the source, with a directory where no other program can
+// write, so that its copy is mapped. A file that is written to in place changes under
+// its readers, and one that is cut off in place kills the process with SIGBUS. No check
+// sees later changes, and the last one comes after load: load must look out for
+// offsets that point beyond the file.
 //
 // On Windows, Solaris, AIX, Plan 9 and WebAssembly the file is read into memory
 // instead.
 package mapped
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -32,8 +26,8 @@ import (
 	"github.com/poolswap/poolswap/reload"
 )
 
-// File is a mapped file, the object of a pool that [NewPool] made. load maps the file
-// with Map, and sets Value. Readers use Value between Acquire and Release: the memory
+// File is a mapped file, the object of a pool that [NewPool] made. [Load] maps it, or a
+// load of the caller that calls Map and sets Value. Readers use Value between Acquire and Release: the memory
 // is gone after that, and an access ends the process, so they copy what they keep.
 //
 // A File must not be copied. Any number of goroutines can read it.
@@ -67,6 +61,24 @@ func NewPool[T any](report func(error)) *poolswap.Pool[File[T], *File[T]] {
 			},
 			Report: report,
 		})
+}
+
+// Load returns a load for [reload.New] that maps the file of content, and sets Value to
+// the T that parse makes from the bytes. An error of parse refuses the content. The bytes are
+// those of Map. For a load that compares with the current File, or takes the parts of a
+// [reload.Join], call Map. Load panics if parse is nil.
+func Load[T any](parse func(ctx context.Context, data []byte) (T, error)) func(ctx context.Context, next, current *File[T], content *reload.Content) error {
+	if parse == nil {
+		panic("mapped: Load with a nil parse")
+	}
+	return func(ctx context.Context, next, _ *File[T], content *reload.Content) error {
+		data, err := next.Map(content)
+		if err != nil {
+			return err
+		}
+		next.Value, err = parse(ctx, data)
+		return err
+	}
 }
 
 // Map maps the file of content, which is not empty, and returns its bytes, for load: to

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/internal/test/pooltest"
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/mapped"
 )
@@ -123,6 +124,10 @@ func TestMapRefuses(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
+}
+
+func TestLoadWithoutParsePanics(t *testing.T) {
+	pooltest.WantPanic(t, "mapped: Load with a nil parse", func() { mapped.Load[int](nil) })
 }
 
 // ReadFile takes the place of mmap where the system has none.
