@@ -1,103 +1,87 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"fmt"
+	"context"
 	"io"
-	"io/fs"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
-	"net/netip"
 	"os"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
-	"github.com/poolswap/poolswap/reload"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-// use counts the holders of one mapping, and how often it was closed.
-type use struct{ held, closed atomic.Int64 }
-
-// mappings watches how mappings are closed.
-type mappings struct{ uses sync.Map } // *mapping to *use
-
-func (m *mappings) of(r *mapping) *use {
-	u, _ := m.uses.LoadOrStore(r, new(use)) // a key is never collected, so no two have one address
-	return u.(*use)
+// service is a run of the program.
+type service struct {
+	t     *testing.T
+	url   string
+	stop  context.CancelFunc
+	ended chan error
 }
 
-// watchMappings fails the test if a mapping is closed while it is held.
-func watchMappings(t *testing.T) *mappings {
-	m := new(mappings)
-	original := closeMapping
-	closeMapping = func(r *mapping) error {
-		u := m.of(r)
-		u.closed.Add(1)
-		if held := u.held.Load(); held != 0 {
-			t.Errorf("a mapping is closed while it is held %d times", held)
-		}
-		return original(r)
-	}
-	t.Cleanup(func() { closeMapping = original })
-	return m
-}
-
-// check fails unless there were n mappings and each was closed once.
-func (m *mappings) check(t *testing.T, n int) {
-	t.Helper()
-	m.uses.Range(func(_, u any) bool {
-		n--
-		if closed := u.(*use).closed.Load(); closed != 1 {
-			t.Errorf("a mapping was closed %d times", closed)
-		}
-		return true
-	})
-	if n != 0 {
-		t.Errorf("%d more mappings were expected", n)
-	}
-}
-
-// poll is short, so that tests that run a service need not wait.
-const poll = 10 * time.Millisecond
-
-// path returns the name of the file that the service looks at.
-func (s *service) path() string { return s.reloader.Status().Source }
-
-func loaded(t *testing.T, content []byte) *service {
+// start runs the program with a database until the test ends.
+func start(t *testing.T, database string) *service {
 	t.Helper()
 	log.SetOutput(io.Discard)
-	s := newService(tempDB(t, content), poll)
-	if err := s.reloader.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	registry := prometheus.NewRegistry()
+	prometheus.DefaultRegisterer, prometheus.DefaultGatherer = registry, registry
+	ctx, stop := context.WithCancel(t.Context())
+	s := &service{t, "", stop, make(chan error, 1)}
+	address := make(chan string, 1)
+	server := &http.Server{Addr: "127.0.0.1:0", BaseContext: func(listener net.Listener) context.Context {
+		address <- listener.Addr().String()
+		return ctx
+	}}
+	go func() { s.ended <- run(ctx, database, t.TempDir(), 10*time.Millisecond, server) }()
+	s.url = "http://" + <-address
+	t.Cleanup(s.end)
 	return s
 }
 
-// close closes the pool, which no reader holds up.
-func (s *service) close(t *testing.T) {
-	t.Helper()
-	if err := s.pool.Close(t.Context()); err != nil {
-		t.Error(err)
+// end ends the service, and checks that it ends well.
+func (s *service) end() {
+	s.t.Helper()
+	s.stop()
+	if err := <-s.ended; err != nil {
+		s.t.Error(err)
 	}
 }
 
-func (s *service) get(query string) (status int, body string) {
-	w := httptest.NewRecorder()
-	s.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/lookup?"+query, nil))
-	return w.Code, strings.TrimSpace(w.Body.String())
+func (s *service) get(path string) (status int, body string) {
+	s.t.Helper()
+	response, err := http.Get(s.url + path)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return response.StatusCode, strings.TrimSpace(string(text))
+}
+
+// await asks until the answer has a text.
+func (s *service) await(path, want string) {
+	s.t.Helper()
+	var body string
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		if _, body = s.get(path); strings.Contains(body, want) {
+			return
+		}
+	}
+	s.t.Fatalf("%s does not say %q but %q", path, want, body)
 }
 
 func TestLookupsAreAnswered(t *testing.T) {
-	s := loaded(t, generation(7))
-	const common = `"record":{"country_code":"G7"},"version":1,"built":"1970-01-01T00:00:07Z"}`
-	const none = `"record":null,"version":1,"built":"1970-01-01T00:00:07Z"}`
+	s := start(t, tempDB(t, generation(7)))
+	s.await("/ready", "ready")
+	const common = `"record":{"country_code":"G7"},"version":1}`
+	const none = `"record":null,"version":1}`
 	for _, c := range []struct {
 		query  string
 		status int
@@ -109,167 +93,98 @@ func TestLookupsAreAnswered(t *testing.T) {
 		{"ip=198.51.100.128", 200, `{"network":"198.51.100.128/25",` + none},
 		{"ip=2001:db8:ffff::", 200, `{"network":"2001:db8::/32",` + common},
 		{"ip=2001:db9::", 200, `{"network":"2001:db9::/32",` + none},
-		{"ip=1.2.3", 400, "give an IP address, as in /lookup?ip=192.0.2.1"},
-		{"", 400, "give an IP address, as in /lookup?ip=192.0.2.1"},
+		{"ip=1.2.3", 400, `ParseAddr("1.2.3"): IPv4 address too short`},
+		{"", 400, `ParseAddr(""): unable to parse IP`},
 	} {
-		if status, body := s.get(c.query); status != c.status || body != c.body {
+		if status, body := s.get("/lookup?" + c.query); status != c.status || body != c.body {
 			t.Errorf("%s: %d %s, want %d %s", c.query, status, body, c.status, c.body)
 		}
 	}
+	for path, want := range map[string]string{
+		"/status":  "The newest content is loaded.",
+		"/metrics": `poolswap_reload_swaps_total{reloader="geodb"} 1`,
+	} {
+		if status, body := s.get(path); status != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
 }
 
+// Broken databases are refused, and the good one stays.
 func TestBrokenFile(t *testing.T) {
-	closed := watchMappings(t)
-	s := loaded(t, generation(1))
-	opened := 1
+	good := generation(1)
+	path := tempDB(t, good)
+	s := start(t, path)
+	s.await("/lookup?ip=192.0.2.1", `{"country_code":"G1"},"version":1}`)
 	for name, content := range brokenDBs() {
-		replaceFile(t, s.path(), content)
-		if err := s.reloader.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), s.path()+": revision ") {
-			t.Errorf("%s: the error is %v", name, err)
+		replaceFile(t, path, content)
+		s.await("/status?format=json", `"state": "refused"`)
+		if status, body := s.get("/lookup?ip=192.0.2.1"); status != http.StatusOK || !strings.Contains(body, `"G1"`) {
+			t.Errorf("with a database that is %s: %d %s", name, status, body)
 		}
-		if len(content) > 0 {
-			opened++
-		}
-	}
-	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `"version":1,`) {
-		t.Errorf("%d %s", status, body)
-	}
-	if err := os.Remove(s.path()); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.reloader.Reload(t.Context()); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("of a missing file: %v", err)
-	}
-	replaceFile(t, s.path(), generation(2))
-	if err := s.reloader.Reload(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if status, body := s.get("ip=192.0.2.1"); status != 200 || !strings.Contains(body, `{"country_code":"G2"},"version":2,`) {
-		t.Errorf("after a good file: %d %s", status, body)
-	}
-	opened++
-	s.close(t)
-	closed.check(t, opened)
-	if status, _ := s.get("ip=192.0.2.1"); status != 503 {
-		t.Errorf("without a database: %d", status)
-	}
-}
-
-// TestOpenedFileIsMapped: not the file that has its name when load begins.
-func TestOpenedFileIsMapped(t *testing.T) {
-	path := tempDB(t, generation(1))
-	content, err := reload.File(path).Fetch(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
+		replaceFile(t, path, good)
+		s.await("/status?format=json", `"state": "fresh"`)
 	}
 	replaceFile(t, path, generation(2))
-	db := new(database)
-	defer db.close()
-	if err := errors.Join(load(t.Context(), db, nil, content), content.Body.Close()); err != nil {
+	s.await("/lookup?ip=192.0.2.1", `{"country_code":"G2"},"version":2}`)
+}
+
+// A database that is written over in place kills no reader: its copy is mapped.
+func TestFileIsCutOffInPlace(t *testing.T) {
+	path := tempDB(t, generation(1))
+	s := start(t, path)
+	s.await("/lookup?ip=192.0.2.1", `"version":1}`)
+	if err := os.Truncate(path, 0); err != nil {
 		t.Fatal(err)
 	}
-	if built := db.reader.Metadata.BuildTime().Unix(); built != 1 {
-		t.Errorf("the database that is mapped is of generation %d, not 1", built)
+	for range 100 {
+		if status, body := s.get("/lookup?ip=192.0.2.1"); status != http.StatusOK || !strings.Contains(body, `"G1"`) {
+			t.Fatalf("%d %s", status, body)
+		}
+	}
+	s.await("/status", "the file is empty")
+	if err := os.WriteFile(path, generation(2), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.await("/lookup?ip=192.0.2.1", `{"country_code":"G2"},"version":2}`)
+}
+
+// The page says why nothing is loaded yet.
+func TestNoDatabaseYet(t *testing.T) {
+	path := tempDB(t, nil)
+	s := start(t, path)
+	s.await("/status", "the file is empty")
+	for path, want := range map[string]string{
+		"/lookup?ip=192.0.2.1": "no database is loaded: /status says why",
+		"/ready":               `nothing is loaded from ["` + path + `"]`,
+	} {
+		if status, body := s.get(path); status != http.StatusServiceUnavailable || body != want {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	replaceFile(t, path, generation(1))
+	s.await("/ready", "ready")
+}
+
+func TestDatabaseFromURL(t *testing.T) {
+	path := tempDB(t, generation(1))
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, path) }))
+	defer origin.Close()
+	s := start(t, origin.URL+"/test.mmdb?licence_key=4711-0815")
+	s.await("/lookup?ip=192.0.2.1", `{"country_code":"G1"},"version":1}`)
+	if _, body := s.get("/status"); strings.Contains(body, "4711") {
+		t.Error("the status shows the licence key")
 	}
 }
 
-// TestMappingsAreClosedOnce replaces the database many times under readers of each
-// kind.
-func TestMappingsAreClosedOnce(t *testing.T) {
-	synctest.Test(t, replaceOften) // whose clock is behind the files: no load waits for a file to rest
-}
-
-func replaceOften(t *testing.T) {
-	closed := watchMappings(t)
-	s := loaded(t, generation(1))
-	done := make(chan struct{})
-	var readers sync.WaitGroup
-	reader := func(read func() int) {
-		readers.Go(func() {
-			for last := 0; ; {
-				select {
-				case <-done:
-					return
-				default:
-				}
-				version := read()
-				if version < last {
-					t.Errorf("version %d after %d", version, last)
-				}
-				last = version
-			}
-		})
-	}
-	read := func(db *database) int {
-		u := closed.of(db.file)
-		u.held.Add(1)
-		defer u.held.Add(-1)
-		version := s.dbs.VersionOf(db)
-		code := fmt.Sprintf("G%d", version)
-		for _, ip := range []string{"192.0.2.1", "198.51.100.1", "2001:db8::1"} {
-			var record map[string]string
-			if err := db.reader.Lookup(netip.MustParseAddr(ip)).Decode(&record); err != nil || record["country_code"] != code {
-				t.Errorf("version %d says %v of %s, %v", version, record, ip, err)
-			}
-		}
-		return int(version)
-	}
-	for range 2 {
-		reader(func() int {
-			db := s.dbs.Acquire()
-			defer s.dbs.Release(db)
-			return read(db)
-		})
-	}
-	loop := s.dbs.NewReader()
-	reader(func() int { return read(loop.Load()) })
-	reader(func() int {
-		status, body := s.get("ip=192.0.2.1")
-		var a struct {
-			Record  map[string]string
-			Version int
-			Built   time.Time
-		}
-		err := json.Unmarshal([]byte(body), &a)
-		if status != 200 || err != nil || a.Record["country_code"] != fmt.Sprintf("G%d", a.Version) || a.Built.Unix() != int64(a.Version) {
-			t.Errorf("%d %s, %v", status, body, err)
-		}
-		return a.Version
-	})
-
-	const replacements = 300
-	for n := 2; n <= replacements; n++ {
-		replaceFile(t, s.path(), generation(n))
-		if err := s.reloader.Reload(t.Context()); err != nil {
-			t.Fatal(err)
+func TestServiceThatCannotBegin(t *testing.T) {
+	for database, want := range map[string]string{"ftp://host/x": "only http, https and file are known", "x.mmdb": "missing port in address"} {
+		prometheus.DefaultRegisterer = prometheus.NewRegistry()
+		err := run(t.Context(), database, t.TempDir(), time.Second, &http.Server{Addr: "nonsense"})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: the error is %v", database, err)
 		}
 	}
-	close(done)
-	readers.Wait()
-	loop.Close()
-	if n := mapped(t, s.path()); n < 1 {
-		t.Errorf("the current file is mapped %d times", n)
-	}
-	s.close(t)
-	closed.check(t, replacements)
-	if n := mapped(t, s.path()); n > 0 {
-		t.Errorf("the file is still mapped %d times", n)
-	}
-	if stats := s.pool.Stats(); stats.Live != 0 || stats.Lost != 0 {
-		t.Errorf("the pool: %+v", stats)
-	}
-}
-
-// mapped returns how often the kernel maps a file of that name, deleted ones
-// included, or is skipped where it does not tell.
-func mapped(t *testing.T, path string) int {
-	t.Helper()
-	maps, err := os.ReadFile("/proc/self/maps")
-	if err != nil {
-		t.Log(err)
-		t.SkipNow()
-	}
-	return bytes.Count(maps, []byte(path))
 }
 
 // TestRealDatabase runs with the database that the environment names.
@@ -278,16 +193,12 @@ func TestRealDatabase(t *testing.T) {
 	if path == "" {
 		t.Skip("POOLSWAP_MMDB names no database: README.md shows how to get one")
 	}
-	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	closed := watchMappings(t)
-	s := loaded(t, content)
+	s := start(t, path)
+	s.await("/ready", "ready")
 	found := 0
 	for _, ip := range []string{"1.1.1.1", "8.8.8.8", "193.0.6.139", "2001:4860:4860::8888"} {
-		status, body := s.get("ip=" + ip)
-		if status != 200 {
+		status, body := s.get("/lookup?ip=" + ip)
+		if status != http.StatusOK {
 			t.Errorf("%s: %d %s", ip, status, body)
 		}
 		if !strings.Contains(body, `"record":null`) {
@@ -297,14 +208,4 @@ func TestRealDatabase(t *testing.T) {
 	if found == 0 {
 		t.Error("it knows none of four well-known addresses")
 	}
-	replaceFile(t, s.path(), content[:len(content)/2])
-	if err := s.reloader.Reload(t.Context()); err == nil {
-		t.Error("half of it goes live")
-	}
-	replaceFile(t, s.path(), content)
-	if err := s.reloader.Reload(t.Context()); err != nil || s.dbs.Version() != 1 {
-		t.Errorf("the same content again: version %d, %v", s.dbs.Version(), err)
-	}
-	s.close(t)
-	closed.check(t, 3)
 }

@@ -1,74 +1,88 @@
-// Command geodb looks IP addresses up in a MaxMind database. It maps
-// the file into memory and swaps the mapping under load when the file is
-// replaced. See README.md.
+// Command geodb looks IP addresses up in a MaxMind database, which it maps into memory
+// and keeps fresh from a file or a URL. See README.md.
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"log"
-	"net"
 	"net/http"
-	"os"
+	"net/netip"
 	"os/signal"
-	"sync"
 	"syscall"
 	"time"
+
+	"github.com/oschwald/maxminddb-golang/v2"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/poolswap/poolswap"
+	poolmetrics "github.com/poolswap/poolswap/metrics/prometheus"
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/mapped"
 )
 
-func main() {
-	path := flag.String("db", "", "MaxMind database `file`, such as GeoLite2-City.mmdb")
-	addr := flag.String("addr", "127.0.0.1:8080", "serve HTTP at this `address`")
-	poll := flag.Duration("poll", 5*time.Second, "look for a new file at this `interval`")
-	flag.Parse()
-	if *path == "" || *poll <= 0 || flag.NArg() > 0 {
-		flag.Usage()
-		os.Exit(2)
+// open refuses a database with a record that cannot be decoded, or with none.
+func open(ctx context.Context, data []byte) (reader *maxminddb.Reader, err error) {
+	if reader, err = maxminddb.OpenBytes(data); err != nil {
+		return nil, err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the process at once
-	if err := newService(*path, *poll).run(ctx, *addr); err != nil {
-		log.Fatal(err)
+	err = errors.New("the database has no records")
+	for result := range reader.Networks() {
+		if err = cmp.Or(ctx.Err(), result.Decode(new(any))); err != nil {
+			break
+		}
 	}
+	return reader, err
 }
 
-// run serves until ctx ends, from the start, so that the status shows an error of the
-// first load. It then stops the readers, so that no request finds the database gone,
-// and unmaps the database when its last reader is done.
-func (s *service) run(ctx context.Context, addr string) error {
-	ctx, stop := context.WithCancel(ctx)
-	var reloads sync.WaitGroup
-	reloads.Go(func() { _ = s.reloader.Run(ctx) }) // ends with its ctx
-
-	err := s.serve(ctx, addr)
-	stop()
-	reloads.Wait()
-	deadline, cancel := context.WithTimeout(context.Background(), s.grace)
-	defer cancel()
-	err = errors.Join(err, s.pool.Close(deadline))
-	log.Printf("stopped; databases still mapped: %d", s.pool.Stats().Live)
-	return err
-}
-
-// serve answers requests until ctx ends.
-func (s *service) serve(ctx context.Context, addr string) error {
-	listener, err := net.Listen("tcp", addr)
+// run serves the database until ctx ends.
+func run(ctx context.Context, database, cache string, every time.Duration, server *http.Server) error {
+	source, err := reload.Open(database)
 	if err != nil {
 		return err
 	}
+	pool := mapped.NewPool[*maxminddb.Reader](func(err error) { log.Print(err) })
+	dbs := poolswap.NewEmptyContainer(pool)
+	reloader := reload.New(dbs, reload.Cache(source, cache), mapped.Load(open), reload.Options{Every: every, Stats: pool.Stats})
+	prometheus.MustRegister(poolmetrics.Pool("geodb", pool.Stats), poolmetrics.Reload("geodb", reloader.Status))
 	mux := http.NewServeMux()
-	mux.Handle("GET /lookup", s)
-	mux.Handle("GET /status", s.reloader)
-	web := &http.Server{Handler: mux, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second}
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-	log.Printf("serving on http://%s", listener.Addr())
-	select {
-	case err = <-served:
-	case <-ctx.Done():
+	mux.Handle("GET /metrics", promhttp.Handler())
+	mux.Handle("GET /ready", reload.Ready(reloader))
+	mux.Handle("GET /status", reload.StatusPage(reloader))
+	mux.HandleFunc("GET /lookup", func(w http.ResponseWriter, r *http.Request) {
+		db := dbs.Acquire()
+		defer dbs.Release(db)
+		if db == nil {
+			http.Error(w, "no database is loaded: /status says why", http.StatusServiceUnavailable)
+			return
+		}
+		ip, err := netip.ParseAddr(r.FormValue("ip"))
+		var record any
+		result := db.Value.Lookup(ip.Unmap())
+		if err := cmp.Or(err, result.Decode(&record)); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"network": result.Prefix(), "record": record, "version": dbs.VersionOf(db)})
+	})
+	server.Handler = mux
+	return reload.Serve(ctx, server, reload.ServeOptions{Close: pool.Close}, reloader)
+}
+
+func main() {
+	database := flag.String("db", "GeoLite2-City.mmdb", "`path or URL` of a MaxMind database")
+	cache := flag.String("cache", "geodb.cache", "`directory` for the copy that is mapped")
+	address := flag.String("addr", "127.0.0.1:8080", "serve HTTP at this `address`")
+	every := flag.Duration("every", 5*time.Second, "ask for a newer database at this `interval`")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *database, *cache, *every, &http.Server{Addr: *address, ReadHeaderTimeout: 5 * time.Second}); err != nil {
+		log.Fatal(err)
 	}
-	deadline, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.grace)
-	defer cancel()
-	return errors.Join(err, web.Shutdown(deadline))
 }

@@ -39,7 +39,7 @@ var rooms = map[string]room{
 	"typedpool":         {},
 	"fleet":             {ours: ". reload"},
 	"metrics":           {ours: ". reload"},
-	"examples":          {ours: ". fleet oplog reload typedpool", tests: "internal/test"},
+	"examples":          {ours: ". fleet metrics oplog reload typedpool", tests: "internal/test"},
 	"docs":              {tests: "."},
 	"verify":            {tests: ". internal"},
 	"verify/browser":    {tests: ". fleet reload"},
