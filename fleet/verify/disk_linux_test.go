@@ -22,7 +22,7 @@ func newDisk(t testing.TB, size string) *disk {
 	case err != nil:
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { syscall.Unmount(d.dir, 0) })
+	t.Cleanup(func() { syscall.Unmount(d.dir, syscall.MNT_DETACH) }) // the lock of a Cache is open
 	return d
 }
 
