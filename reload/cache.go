@@ -24,7 +24,7 @@ import (
 // Content is written whole before load sees it, and kept for the next start once
 // it was published; only then the content kept before is deleted. A kept file whose
 // SHA-256 is not the recorded one is not used, nor one that was kept with other
-// checks or other keys: see [VerifyEd25519]. Kept content is verified again, with the
+// checks. Kept content is verified again, with the
 // checksum or signature that was kept beside it, at each start. A Verify of a Source
 // of your own is called before content is kept, and not at the next start; one that
 // calls that of a [VerifySHA256] or [VerifyEd25519] within is an error. dir is
@@ -173,7 +173,7 @@ func (c *cacheSource) open(ctx context.Context) (_ *os.File, last kept, err erro
 		err = last.of(c)
 	}
 	if err == nil {
-		last.verify, err = verifyKept(c.source, last.Revision, last.Proofs)
+		last.verify, err = verifyKept(ctx, c.source, last.Revision, last.Proofs)
 	}
 	if err != nil {
 		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)

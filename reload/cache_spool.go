@@ -30,7 +30,7 @@ func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, 
 	if len(content.Parts) > 0 {
 		return nil, errors.New("a Cache cannot keep content with Parts: put one around the source of each part")
 	}
-	if _, err := verifyKept(c.source, content.Revision, content.proofs); err != nil {
+	if _, err := verifyKept(ctx, c.source, content.Revision, content.proofs); err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {

@@ -26,7 +26,7 @@ import (
 // in Join(VerifySHA256(a, sums), b).
 func VerifySHA256(source, sums Source) Source {
 	refuseJoin(source, "VerifySHA256", "Join(VerifySHA256(a, sums), b)")
-	return &checkedSource{Source: source, side: sums, check: "SHA-256", verify: func(side []byte, sum [sha256.Size]byte) error {
+	compare := func(side []byte, sum [sha256.Size]byte) error {
 		text, _, _ := strings.Cut(strings.TrimSpace(string(side)), " ")
 		want, err := hex.DecodeString(text)
 		if err != nil || len(want) != sha256.Size {
@@ -36,7 +36,8 @@ func VerifySHA256(source, sums Source) Source {
 			return fmt.Errorf("its SHA-256 is %x, and %s says %x", sum, nameOf(sums), want)
 		}
 		return nil
-	}}
+	}
+	return &checkedSource{Source: source, side: sums, check: "SHA-256", today: func(context.Context) (sideVerify, error) { return compare, nil }}
 }
 
 // checkedSource is a Source with another one, its side, beside it, which has the
@@ -44,10 +45,13 @@ func VerifySHA256(source, sums Source) Source {
 // digest of the side: content that was wrong may be right when the side changes.
 type checkedSource struct {
 	Source
-	side   Source
-	check  string // names the check and its keys
-	verify func(side []byte, sum [sha256.Size]byte) error
+	side  Source
+	check string                                    // names the check
+	today func(context.Context) (sideVerify, error) // with the keys of today
 }
+
+// sideVerify compares the digest of content with a side.
+type sideVerify = func(side []byte, sum [sha256.Size]byte) error
 
 // maxSide bounds what a source of checksums or signatures may hold.
 const maxSide = 64 << 10
@@ -63,8 +67,8 @@ func (c *checkedSource) Wait(ctx context.Context, have string) error {
 	return waitFor(ctx, c.Source, inner)
 }
 
-// Identity implements Identifier. It tells c from a source with another check, or with
-// other keys: a Cache may not use content that they verified.
+// Identity implements Identifier. It tells c from a source with another check. It has no
+// keys: a Cache verifies its content with those of today.
 func (c *checkedSource) Identity() string { return identityOf(c.Source) + joint + c.check }
 
 // Fetch implements Source.
@@ -85,6 +89,11 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if err := content.closeMalformed(); err != nil {
 		return nil, err
 	}
+	verify, err := c.today(ctx)
+	if err != nil {
+		content.discard()
+		return nil, err
+	}
 	if content.Revision != "" { // content without one is fetched each time
 		content.Revision += joint + digest
 	}
@@ -93,7 +102,7 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 		if r := reloaderOf(ctx); r != nil {
 			r.checks.Add(1)
 		}
-		return c.verify(side, sum)
+		return verify(side, sum)
 	})
 	return content, nil
 }
@@ -131,7 +140,7 @@ func proofsOf(source Source) int {
 // nil if source verifies nothing. It fails unless the proofs are themselves what the
 // sides' own checks ask for. The revision must be of the same proofs: with that of
 // newer content, the origin would say for good that nothing is newer.
-func verifyKept(source Source, revision string, proofs [][]byte) (verifyFunc, error) {
+func verifyKept(ctx context.Context, source Source, revision string, proofs [][]byte) (verifyFunc, error) {
 	switch n := proofsOf(source); {
 	case len(proofs) > n:
 		return nil, errHidden
@@ -147,15 +156,19 @@ func verifyKept(source Source, revision string, proofs [][]byte) (verifyFunc, er
 	if revision != "" && digest != sideDigest(side) {
 		return nil, errors.New("its revision is of another checksum or signature")
 	}
-	verifySide, err := verifyKept(c.side, "", proofs[own:last])
+	verifySide, err := verifyKept(ctx, c.side, "", proofs[own:last])
 	if err == nil && verifySide != nil {
 		err = verifySide(sha256.Sum256(side))
 	}
 	if err != nil {
 		return nil, errorOf(c.side, err)
 	}
-	first, err := verifyKept(c.Source, inner, proofs[:own])
-	return both(first, func(sum [sha256.Size]byte) error { return c.verify(side, sum) }), err
+	first, err := verifyKept(ctx, c.Source, inner, proofs[:own])
+	if err != nil {
+		return nil, err
+	}
+	verify, err := c.today(ctx)
+	return both(first, func(sum [sha256.Size]byte) error { return verify(side, sum) }), err
 }
 
 // refuseHidden returns a Verify of content without proofs. It fails if a check of this
@@ -197,21 +210,29 @@ func (c *checkedSource) fetchSide(ctx context.Context) (side []byte, proofs [][]
 	if err != nil {
 		return nil, nil, notFirst(err)
 	}
-	if err := content.closeMalformed(); err != nil {
+	if side, err = content.readSmall("checksum or signature"); err != nil {
 		return nil, nil, err
 	}
-	defer content.Body.Close()
-	side, err = io.ReadAll(io.LimitReader(content.Body, maxSide+1))
+	return side, append(slices.Clip(content.proofs), side), nil
+}
+
+// readSmall reads the Body of small content, and closes it.
+func (c *Content) readSmall(what string) (text []byte, err error) {
+	if err := c.closeMalformed(); err != nil {
+		return nil, err
+	}
+	defer c.Body.Close()
+	text, err = io.ReadAll(io.LimitReader(c.Body, maxSide+1))
 	switch {
 	case err != nil:
-	case len(side) > maxSide:
-		err = fmt.Errorf("more than the %d bytes that a checksum or signature may have", maxSide)
-	case content.Size >= 0 && content.Size != int64(len(side)):
-		err = wrongLength(int64(len(side)), content.Size)
-	case len(content.Parts) > 0:
-		err = errors.New("a Join is no checksum or signature")
-	case content.Verify != nil:
-		err = content.Verify(sha256.Sum256(side))
+	case len(text) > maxSide:
+		err = fmt.Errorf("more than the %d bytes that a %s may have", maxSide, what)
+	case c.Size >= 0 && c.Size != int64(len(text)):
+		err = wrongLength(int64(len(text)), c.Size)
+	case len(c.Parts) > 0:
+		err = fmt.Errorf("a Join is no %s", what)
+	case c.Verify != nil:
+		err = c.Verify(sha256.Sum256(text))
 	}
-	return side, append(slices.Clip(content.proofs), side), err
+	return text, err
 }

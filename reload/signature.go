@@ -1,7 +1,7 @@
 package reload
 
 import (
-	"bytes"
+	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/base64"
@@ -21,7 +21,7 @@ import (
 // what the content is for: a list of allowed users passes as a list of denied ones if
 // the same key signs both. [VerifySigned] tells them apart.
 func VerifyEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
-	return signed(source, signatures, keys, "VerifyEd25519", "Ed25519", func(sum [sha256.Size]byte) []byte { return sum[:] })
+	return signed(source, signatures, "", constant(keys, "VerifyEd25519"), "VerifyEd25519")
 }
 
 // VerifySigned is [VerifyEd25519] for signatures of [Statement](name, sum), which say
@@ -30,9 +30,16 @@ func VerifySigned(source, signatures Source, name string, keys ...ed25519.Public
 	if name == "" {
 		panic("reload: VerifySigned without a name")
 	}
-	return signed(source, signatures, keys, "VerifySigned", fmt.Sprintf("Ed25519 of %q", name), func(sum [sha256.Size]byte) []byte {
-		return Statement(name, sum)
-	})
+	return signed(source, signatures, name, constant(keys, "VerifySigned"), "VerifySigned")
+}
+
+// VerifyWithKeys is [VerifySigned], or [VerifyEd25519] if name is "", with keys that change
+// while the process runs, such as those of [KeysFrom]. It panics if keys is nil.
+func VerifyWithKeys(source, signatures Source, name string, keys Keys) Source {
+	if keys == nil {
+		panic("reload: VerifyWithKeys without Keys")
+	}
+	return signed(source, signatures, name, keys, "VerifyWithKeys")
 }
 
 // Statement returns the text to sign with Ed25519 for [VerifySigned]: that content
@@ -41,37 +48,62 @@ func Statement(name string, sum [sha256.Size]byte) []byte {
 	return fmt.Appendf(nil, "poolswap reload content\n%q\n%x\n", name, sum)
 }
 
-// signed returns source with each content checked against a signature of the text
-// that statement returns for its digest.
-func signed(source, signatures Source, keys []ed25519.PublicKey, op, check string, statement func(sum [sha256.Size]byte) []byte) Source {
+// constant returns Keys that do not change.
+func constant(keys []ed25519.PublicKey, op string) Keys {
 	if len(keys) == 0 {
 		panic("reload: " + op + " without a key")
 	}
-	refuseJoin(source, op, "Join("+op+"(a, signatures, keys...), b)")
 	for _, key := range keys {
 		if len(key) != ed25519.PublicKeySize {
 			panic(fmt.Sprintf("reload: %s with a key of %d bytes, not %d", op, len(key), ed25519.PublicKeySize))
 		}
 	}
-	return &checkedSource{Source: source, side: signatures, check: check + " " + keysOf(keys), verify: func(side []byte, sum [sha256.Size]byte) error {
-		signature := side
-		if len(side) != ed25519.SignatureSize {
-			var err error
-			if signature, err = base64.StdEncoding.DecodeString(strings.TrimSpace(string(side))); err != nil || len(signature) != ed25519.SignatureSize {
-				return fmt.Errorf("%s holds no Ed25519 signature of %d bytes, raw or in base64", nameOf(signatures), ed25519.SignatureSize)
-			}
+	keys = slices.Clone(keys)
+	return func(context.Context) ([]ed25519.PublicKey, error) { return keys, nil }
+}
+
+// signed returns source with each content checked against a signature of its Statement,
+// or of its digest if name is "".
+func signed(source, signatures Source, name string, keys Keys, op string) Source {
+	refuseJoin(source, op, "Join("+op+"(a, signatures, keys...), b)")
+	check := "Ed25519"
+	if name != "" {
+		check = fmt.Sprintf("Ed25519 of %q", name)
+	}
+	return &checkedSource{Source: source, side: signatures, check: check, today: func(ctx context.Context) (sideVerify, error) {
+		today, err := keys.get(ctx)
+		if err != nil {
+			return nil, err
 		}
-		for _, key := range keys {
-			if ed25519.Verify(key, statement(sum), signature) {
-				return nil
+		return func(side []byte, sum [sha256.Size]byte) error {
+			signature, err := signatureIn(side)
+			if err != nil {
+				return fmt.Errorf("%s holds %w", nameOf(signatures), err)
 			}
-		}
-		return fmt.Errorf("the signature in %s is by none of the keys", nameOf(signatures))
+			text := sum[:]
+			if name != "" {
+				text = Statement(name, sum)
+			}
+			for _, key := range today {
+				if ed25519.Verify(key, text, signature) {
+					return nil
+				}
+			}
+			return fmt.Errorf("the signature in %s is by none of the keys", nameOf(signatures))
+		}, nil
 	}}
 }
 
-// keysOf returns a text for keys, whatever their order.
-func keysOf(keys []ed25519.PublicKey) string {
-	sorted := slices.SortedFunc(slices.Values(keys), func(a, b ed25519.PublicKey) int { return bytes.Compare(a, b) })
-	return fmt.Sprintf("%x", sorted)
+var errNoSignature = fmt.Errorf("no Ed25519 signature of %d bytes, raw or in base64", ed25519.SignatureSize)
+
+// signatureIn returns the signature that a side holds.
+func signatureIn(side []byte) ([]byte, error) {
+	if len(side) == ed25519.SignatureSize {
+		return side, nil
+	}
+	signature, err := base64.StdEncoding.DecodeString(strings.TrimSpace(string(side)))
+	if err != nil || len(signature) != ed25519.SignatureSize {
+		return nil, errNoSignature
+	}
+	return signature, nil
 }
