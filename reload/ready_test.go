@@ -10,7 +10,7 @@ import (
 )
 
 func TestReady(t *testing.T) {
-	users, _, _ := faked(reload.Options{})
+	users, c, fake := faked(reload.Options{})
 	roles := reload.NewValue(given("1", 3, "one"), decode, reload.Options{Logger: quiet})
 	handler := reload.Ready(users, roles.Reloader)
 	answers := func(code int, body string) {
@@ -26,16 +26,13 @@ func TestReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers(503, "nothing is loaded from [\"fake\"]\n")
-	handler = reload.Ready(roles.Reloader)
-	answers(200, "ready\n")
-	users, c, fake := faked(reload.Options{})
 	push(fake, "one")
 	if err := users.Reload(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	push(fake, "bad")
+	answers(200, "ready\n")
+	push(fake, "bad") // what is loaded is old, and still served
 	failsWith(t, users, reload.Loading)
-	handler = reload.Ready(users, roles.Reloader)
 	answers(200, "ready\n")
 	is(t, c, "one")
 	pooltest.WantPanic(t, "reload: Ready with a nil Reloader", func() { reload.Ready(users, nil) })

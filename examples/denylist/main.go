@@ -67,8 +67,6 @@ func serve(ctx context.Context, listener net.Listener, source reload.Source, eve
 	pool := poolswap.NewPool(func() *list { return new(list) }, (*list).reset)
 	lists := poolswap.NewEmptyContainer(pool)
 	reloader := reload.New(lists, source, load, reload.Options{Every: every, Stats: pool.Stats})
-	go func() { log.Print("reload: ", reloader.Run(ctx)) }() // ends with ctx or pool
-
 	mux := http.NewServeMux()
 	mux.Handle("GET /status", reloader)
 	mux.HandleFunc("GET /check", func(w http.ResponseWriter, r *http.Request) {
@@ -82,14 +80,7 @@ func serve(ctx context.Context, listener net.Listener, source reload.Source, eve
 		fmt.Fprintf(w, "{\"denied\":%t,\"version\":%d}\n", denied, version)
 	})
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
-	context.AfterFunc(ctx, func() { listener.Close() })
-	err := server.Serve(listener)
-	if ctx.Err() != nil {
-		err = nil // it ends as it should
-	}
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	return errors.Join(err, server.Shutdown(grace), pool.Close(grace)) // Close waits for every list
+	return reload.Serve(ctx, server, reload.ServeOptions{Listener: listener, Close: pool.Close}, reloader)
 }
 
 func main() {

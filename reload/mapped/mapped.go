@@ -27,8 +27,9 @@ import (
 )
 
 // File is a mapped file, the object of a pool that [NewPool] made. [Load] maps it, or a
-// load of the caller that calls Map and sets Value. Readers use Value between Acquire and Release: the memory
-// is gone after that, and an access ends the process, so they copy what they keep.
+// load of the caller that calls Map and sets Value. Readers use Value between Acquire
+// and Release: the memory is gone after that, and an access ends the process, so they
+// copy what they keep.
 //
 // A File must not be copied. Any number of goroutines can read it.
 type File[T any] struct {
