@@ -152,11 +152,11 @@ func TestServeWithHandlerThatHangs(t *testing.T) {
 	serving(t, load, func(t *testing.T, s *service) {
 		released := make(chan struct{})
 		defer func() { <-released }()
-		var cut time.Time
+		cut := make(chan time.Time, 1)
 		s.mux.HandleFunc("/hang", func(_ http.ResponseWriter, r *http.Request) {
 			held := s.texts.Acquire()
 			<-r.Context().Done()
-			cut = time.Now()
+			cut <- time.Now()
 			time.Sleep(time.Hour)
 			s.texts.Release(held)
 			close(released)
@@ -166,7 +166,7 @@ func TestServeWithHandlerThatHangs(t *testing.T) {
 		s.stop()
 		ended := time.Now()
 		err := s.end(t, 2*grace)
-		if at := cut.Sub(ended); at != grace {
+		if at := (<-cut).Sub(ended); at != grace {
 			t.Errorf("the context of the request ends after %v", at)
 		}
 		if !errors.Is(err, context.DeadlineExceeded) || !errors.As(err, new(*poolswap.HeldError)) || !strings.Contains(err.Error(), "reload: Serve: requests are open after 5s") {
