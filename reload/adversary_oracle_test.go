@@ -28,11 +28,11 @@ func (c *campaign) allowedSum(sum string) bool {
 	return o.made(sum)
 }
 
-// attack has the origin behave in one way during an attempt, and makes it honest now
-// and then.
-func (c *campaign) attack(b *behaviour) {
+// behave has the origin behave in one way from now on. It has a new release now and then.
+func (c *campaign) behave(b *behaviour) {
 	o := c.origin
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	o.behaviour, o.requests = b, 0
 	o.zipped.Store(false)
 	o.attempt++
@@ -40,7 +40,12 @@ func (c *campaign) attack(b *behaviour) {
 	if c.IntN(4) == 0 {
 		o.release++
 	}
-	o.mu.Unlock()
+}
+
+// attack has the origin behave in one way during an attempt, and makes it honest now
+// and then.
+func (c *campaign) attack(b *behaviour) {
+	c.behave(b)
 	if c.dirs != nil && c.IntN(8) == 0 {
 		c.start()
 	}
@@ -53,36 +58,41 @@ func (c *campaign) attack(b *behaviour) {
 	}
 	c.look(b, time.Since(began), err)
 	if c.attacks++; c.attacks%4 == 0 {
-		c.becomeHonest()
+		want := c.honest()
+		if c.dirs != nil && c.IntN(8) == 0 {
+			c.start()
+		}
+		err := c.reloader.Reload(c.Context())
+		c.look(nil, 0, err)
+		c.isHonest(want, err, b)
 	}
 	if c.Failed() {
 		c.FailNow()
 	}
 }
 
-// becomeHonest makes the origin honest. Where a check finds lies, they may have had the
-// very revision that is the newest still.
-func (c *campaign) becomeHonest() {
+// honest makes the origin honest, and returns what readers have to get. Where a check
+// finds lies, they may have had the very revision that is the newest still.
+func (c *campaign) honest() (want []byte) {
 	o := c.origin
 	o.mu.Lock()
-	last := o.behaviour
+	defer o.mu.Unlock()
 	o.behaviour = nil
 	if c.check == "" || c.IntN(2) == 0 {
 		o.release++
 	}
-	var want []byte
 	for i := range c.lists {
 		if i == 0 || !c.fallback {
 			want = joined(want, o.file(fmt.Sprintf("/%d/list", i), o.release))
 		}
 	}
-	o.mu.Unlock()
 	c.transport.CloseIdleConnections()
-	if c.dirs != nil && c.IntN(8) == 0 {
-		c.start()
-	}
-	err := c.reloader.Reload(c.Context())
-	c.look(nil, 0, err)
+	return want
+}
+
+// isHonest fails unless the honest content is current. last is how the origin behaved
+// before.
+func (c *campaign) isHonest(want []byte, err error, last *behaviour) {
 	s := c.reloader.Status()
 	if err != nil || s.Stale != nil || s.Refused != "" || s.State() != reload.Fresh {
 		c.Errorf("with an honest origin: %v; the status is %+v; before, it was %v", err, s, last)
@@ -125,13 +135,13 @@ func (c *campaign) look(b *behaviour, took time.Duration, err error) {
 		fault("a revision of %d bytes, and an error", len(s.Revision))
 	}
 	for _, dir := range c.dirs {
-		c.lookInto(dir, fault)
+		c.lookInto(dir, b != nil && c.running, fault)
 	}
 }
 
-// lookInto compares what a spool has after an attempt with what it may have: what is
-// kept, and nothing else.
-func (c *campaign) lookInto(dir string, fault func(string, ...any)) {
+// lookInto compares what a spool has with what it may have: what is kept, and during an
+// attempt what is fetched.
+func (c *campaign) lookInto(dir string, during bool, fault func(string, ...any)) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {
 		fault("%v", err)
@@ -139,12 +149,18 @@ func (c *campaign) lookInto(dir string, fault func(string, ...any)) {
 	count := map[string]int{}
 	for _, entry := range entries {
 		_, kind, _ := strings.Cut(entry.Name(), ".")
+		if kind == "part" && during {
+			kind = "content"
+		}
 		count[kind]++
 		if info, err := entry.Info(); err != nil || info.Size() > 4*adversaryMaxBytes { // kept.json may have two sides in base64
 			fault("%s has %d bytes, %v", entry.Name(), info.Size(), err)
 		}
 	}
 	for kind, n := range count {
+		if during && kind == "content" {
+			n--
+		}
 		if n > 1 || kind != "json" && kind != "content" && kind != "" {
 			fault("the spool has %v", count)
 		}

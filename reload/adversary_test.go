@@ -120,6 +120,7 @@ type campaign struct {
 	reloader *reload.Reloader
 	seen     map[reload.Outcome]int
 	attacks  int
+	running  bool // Run makes the attempts
 }
 
 func newCampaign(t *testing.T, r *rand.Rand, dir string) *campaign {
