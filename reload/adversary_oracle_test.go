@@ -125,7 +125,7 @@ func (c *campaign) look(b *behaviour, took time.Duration, err error) {
 	if limit := c.limit(); took > limit {
 		fault("it took %v, more than %v", took, limit)
 	}
-	if n := c.origin.listed.Load(); n > 0 {
+	if n := c.origin.astray.Load(); n > 0 {
 		fault("a redirect was followed to where none may lead")
 	}
 	if all := fmt.Sprintf("%+v %v", s, err); strings.Contains(all, "s3cret-key") || strings.Contains(all, "k4mirror") {

@@ -24,12 +24,11 @@ const adversaryMaxBytes = 64 << 10
 // adversary is an origin that serves releases of files, with their checksums and
 // signatures, and lies about them.
 type adversary struct {
-	seed   uint64
 	named  bool // signatures are statements of a name
 	tags   bool // revisions are ETags
 	dates  bool // or dates
 	paths  []string
-	listed atomic.Int64 // dials to a host that no redirect may lead to
+	astray atomic.Int64 // dials to a host that no redirect may lead to
 
 	mu        sync.Mutex // guards the fields below
 	release   int        // the newest
@@ -207,7 +206,7 @@ func (o *adversary) note(q *question, a *answer) {
 func (o *adversary) dial(_ context.Context, _, address string) (net.Conn, error) {
 	host, _, _ := net.SplitHostPort(address)
 	if host != "host" && host != "mirror" {
-		o.listed.Add(1)
+		o.astray.Add(1)
 	}
 	client, server := net.Pipe()
 	end := &pipeEnd{Conn: client}

@@ -127,7 +127,7 @@ func newCampaign(t *testing.T, r *rand.Rand, dir string) *campaign {
 	t.Helper()
 	revisions := r.IntN(4)
 	o := &adversary{
-		seed: r.Uint64(), tags: revisions&1 == 0, dates: revisions > 0, release: 3 + r.IntN(100),
+		tags: revisions&1 == 0, dates: revisions > 0, release: 3 + r.IntN(100),
 		sent: map[string]bool{}, summed: map[string]bool{}, signed: map[string]bool{},
 	}
 	if revisions == 3 {
