@@ -268,7 +268,7 @@ func TestCacheOfHiddenReloader(t *testing.T) {
 	var other context.Context
 	c, _ := newTexts()
 	reload.New(c, sourceFunc(func(ctx context.Context, _ string) (*reload.Content, error) {
-		other = context.WithoutCancel(ctx)
+		other = context.WithoutCancel(ctx) //nolint:fatcontext // for another Reloader
 		return nil, errDown
 	}), load, reload.Options{Logger: quiet, MaxBytes: 10}).Reload(t.Context())
 	cache := reload.Cache(given("1", -1, "more than ten"), t.TempDir())

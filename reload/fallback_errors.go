@@ -55,7 +55,7 @@ type staleError struct{ stale error }
 func (e *staleError) Error() string { return fmt.Sprintf("%v, but %v", ErrNotModified, e.stale) }
 
 // Is makes it ErrNotModified.
-func (e *staleError) Is(target error) bool { return target == ErrNotModified } //nolint:errorlint // itself
+func (e *staleError) Is(target error) bool { return target == ErrNotModified }
 
 // notModified returns ErrNotModified. stale is why there may be something newer, or nil.
 func notModified(stale error) error {

@@ -64,8 +64,8 @@ type HTTPOptions struct {
 	// Wait, if not 0, makes the Source a [Waiter] by long polling: besides the polls it
 	// sends requests with "Prefer: wait=N" (RFC 7240), N being Wait in seconds, which a
 	// server answers once it has something newer, or with "not modified" after N seconds.
-	// Either gives a hint. A server that answers at once is asked no more often than
-	// once in Wait. Keep it below the timeouts of proxies, such as 50 s. HeaderTimeout
+	// Either gives a hint. A server that answers so at once is asked no more often
+	// than once in Wait. Keep it below the timeouts of proxies, such as 50 s. HeaderTimeout
 	// begins after it, and a Timeout of the Client does not count. A request that waits
 	// takes a connection of its own.
 	Wait time.Duration

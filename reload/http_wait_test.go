@@ -81,6 +81,9 @@ func TestHTTPWait(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- r.Run(ctx) }()
 			version, err := c.Wait(ctx, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
 			for _, next := range []string{"two", "three", "one"} {
 				<-b.waiting
 				b.become(next)

@@ -31,7 +31,7 @@ var reloadMetrics = []metric[reload.Status]{
 	{"failures_total", "Attempts that failed.", prometheus.CounterValue, func(s *reload.Status) float64 { return float64(s.TotalFailures) }},
 	{"consecutive_failures", "Failed attempts since the last one that succeeded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return float64(s.Failures) }},
 	{"refused", "1 if the newest content was refused, 0 otherwise.", prometheus.GaugeValue, func(s *reload.Status) float64 { return one(s.Refused != "") }},
-	{"stale", "1 if the loaded content came from a cache and the origin has not answered since, 0 otherwise.", prometheus.GaugeValue, func(s *reload.Status) float64 { return one(s.Stale != nil) }},
+	{"stale", "1 if the loaded content came from a cache or a later source and the origin has not answered since, 0 otherwise.", prometheus.GaugeValue, func(s *reload.Status) float64 { return one(s.Stale != nil) }},
 	{"loaded_timestamp_seconds", "When the loaded content was published, 0 if nothing is loaded.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Loaded) }},
 	{"modified_timestamp_seconds", "When the loaded content was made, 0 if that is unknown.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Modified) }},
 	{"checked_timestamp_seconds", "When the loaded content was last known to be the newest, 0 if never.", prometheus.GaugeValue, func(s *reload.Status) float64 { return unix(s.Checked) }},

@@ -152,7 +152,7 @@ var faultyWrappers = map[string]struct {
 		w.fetch = func(ctx context.Context, have string) (*reload.Content, error) {
 			content, err := w.Wrapper.Fetch(ctx, have)
 			if err != nil {
-				err = fmt.Errorf("mine: %v", err) //nolint:errorlint // the fault
+				err = fmt.Errorf("mine: %v", err)
 			}
 			return content, err
 		}
