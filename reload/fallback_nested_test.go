@@ -1,0 +1,183 @@
+package reload_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/reload/reloadtest"
+)
+
+func TestFallbackWait(t *testing.T) {
+	t.Run("hints come from the source that serves", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			r, c, _, other := mirrored(reload.Options{Every: time.Hour})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			push(other.Fake, "one")
+			go r.Run(ctx)
+			time.Sleep(time.Minute)
+			is(t, c, "one")
+			push(other.Fake, "two")
+			time.Sleep(time.Second)
+			synctest.Wait()
+			is(t, c, "two")
+			if s := r.Status(); s.Attempts > 4 { // hints of before the first one, too
+				t.Errorf("%d attempts", s.Attempts)
+			}
+			cancel()
+			synctest.Wait()
+		})
+	})
+	t.Run("content without a revision is no reason to ask at once", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			c, _ := newTexts()
+			origin := &mirror{Fake: new(reloadtest.Fake)}
+			push(origin.Fake, "content")
+			origin.Fail(errDown) // its Wait returns at once
+			r := reload.New(c, reload.Fallback(origin, given("", -1, "content")), load, reload.Options{Every: time.Hour, Logger: quiet})
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Minute)
+			defer cancel()
+			r.Run(ctx)
+			if s := r.Status(); s.Attempts > 3 {
+				t.Errorf("%d attempts in half of Every", s.Attempts)
+			}
+		})
+	})
+	t.Run("while nothing is loaded, any source gives hints", func(t *testing.T) {
+		origin, other := new(reloadtest.Fake), new(reloadtest.Fake)
+		push(other, "content")
+		if err := reload.Fallback(origin, other).(reload.Waiter).Wait(t.Context(), ""); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestFallbackOfCaches(t *testing.T) {
+	t.Parallel()
+	dirs := []string{t.TempDir(), t.TempDir()}
+	start := func(origin, other reload.Source) (*reload.Reloader, *texts) {
+		c, _ := newTexts()
+		return reload.New(c, reload.Fallback(reload.Cache(origin, dirs[0]), reload.Cache(other, dirs[1]), embedded()), load, reload.Options{Logger: quiet}), c
+	}
+	fakes := func() (origin, other *mirror) {
+		origin, other = &mirror{Fake: new(reloadtest.Fake), name: "origin"}, &mirror{Fake: new(reloadtest.Fake), name: "mirror"}
+		origin.modified, other.modified = release(1), release(2)
+		return origin, other
+	}
+	origin, other := fakes()
+	push(origin.Fake, "of the origin")
+	r, c := start(origin, other)
+	succeeds(t, r, c, "of the origin")
+
+	origin, other = fakes() // both are down
+	r, c = start(origin, other)
+	succeeds(t, r, c, "of the origin")
+	if s := r.Status(); s.ServedBy != "origin" || s.State() != reload.Stale {
+		t.Errorf("the status is %+v", s)
+	}
+	if page := pageOf(t, r); !strings.Contains(page, "The content is from the cache") {
+		t.Errorf("the page is %s", page)
+	}
+	failsWith(t, r, reload.Fetching) // the embedded file is not newer
+	is(t, c, "of the origin")
+	push(other.Fake, "of the mirror")
+	succeeds(t, r, c, "of the mirror")
+
+	for i, want := range []string{"of the mirror", "of the origin"} {
+		for j, dir := range dirs {
+			if at := release((i + j) % 2); os.Chtimes(filepath.Join(dir, "kept.json"), at, at) != nil {
+				t.Fatal("no time")
+			}
+		}
+		origin, other = fakes()
+		r, c = start(origin, other)
+		succeeds(t, r, c, want) // the newest that was kept
+		if age := time.Since(release(1)) - r.Status().Age(); age.Abs() > time.Hour/2 {
+			t.Errorf("the age is off by %v", age)
+		}
+	}
+
+	write(t, filepath.Join(dirs[1], "kept.json"), "{")
+	r, c = start(origin, other)
+	succeeds(t, r, c, "of the origin")
+	write(t, filepath.Join(dirs[0], "kept.json"), "{")
+	r, c = start(origin, other)
+	succeeds(t, r, c, "embedded")
+}
+
+func TestFallbackIdentity(t *testing.T) {
+	t.Parallel()
+	a, b := named{new(reloadtest.Fake), "a"}, named{new(reloadtest.Fake), "b"}
+	var all []string
+	for _, source := range []reload.Source{reload.Fallback(a), reload.Fallback(b), reload.Fallback(a, b), reload.Fallback(b, a), reload.Join(a, b), reload.Fallback(named{a, "a\" \"b"})} {
+		all = append(all, source.(reload.Identifier).Identity())
+	}
+	if unique := slices.Compact(slices.Sorted(slices.Values(all))); len(unique) != len(all) {
+		t.Errorf("some of %q are the same", all)
+	}
+}
+
+// TestFallbackInsideChecks has one checksum for a Fallback, and a Cache around both.
+func TestFallbackInsideChecks(t *testing.T) {
+	t.Parallel()
+	origin, other, sums, dir := new(reloadtest.Fake), new(reloadtest.Fake), new(reloadtest.Fake), t.TempDir()
+	source := func() reload.Source {
+		return reload.VerifySHA256(reload.Fallback(origin, named{other, "mirror"}), sums)
+	}
+	push(other, "content")
+	push(sums, "%x", sumOf("content"))
+	r, c := start(source(), dir, reload.Options{})
+	succeeds(t, r, c, "content")
+	if s := r.Status(); s.ServedBy != "mirror" || s.State() != reload.Stale {
+		t.Errorf("the status is %+v", s)
+	}
+	other.Fail(errDown)
+	r, c = start(source(), dir, reload.Options{})
+	succeeds(t, r, c, "content")
+	push(other, "evil")
+	failsWith(t, r, reload.Verifying)
+	push(origin, "evil")
+	failsWith(t, r, reload.Verifying)
+	is(t, c, "content")
+}
+
+func TestFallbackMisuse(t *testing.T) {
+	t.Parallel()
+	for want, misuse := range map[string]func(){
+		"reload: Fallback without a Source":  func() { reload.Fallback() },
+		"reload: Fallback with a nil Source": func() { reload.Fallback(embedded(), nil) },
+		"reload: Cache of a Fallback":        func() { reload.Cache(reload.Fallback(embedded()), "dir") },
+	} {
+		func() {
+			defer func() {
+				if got := fmt.Sprint(recover()); !strings.HasPrefix(got, want) {
+					t.Errorf("the panic is %s, want %s", got, want)
+				}
+			}()
+			misuse()
+		}()
+	}
+}
+
+func TestFallbackOfForeignRevisions(t *testing.T) {
+	t.Parallel()
+	source := reload.Fallback(given("1", -1, "content"))
+	for _, have := range []string{"1", "9 1", "-1 1", "+0 1", "00 1", "0 ", " 1"} {
+		content, err := source.Fetch(t.Context(), have)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(content.Body); string(text) != "content" || content.Revision != "0 1" {
+			t.Errorf("%q: %q, %v, revision %q", have, text, err, content.Revision)
+		}
+	}
+}
