@@ -16,7 +16,7 @@ type answer struct {
 	status  int
 	header  http.Header
 	content []byte
-	encode  func([]byte) []byte // what it does to content, if not nil
+	encode  func([]byte) []byte // changes content, if not nil
 	framing framing
 	delta   int    // of the length that is announced to the true one
 	before  string // the status line

@@ -105,7 +105,7 @@ func (c *campaign) isHonest(want []byte, err error, last *behaviour) {
 	}
 }
 
-// look compares what the attempt left with what it may leave.
+// look compares the state after an attempt with all that it may be.
 func (c *campaign) look(b *behaviour, took time.Duration, err error) {
 	s := c.reloader.Status()
 	fault := func(format string, args ...any) {
@@ -139,8 +139,8 @@ func (c *campaign) look(b *behaviour, took time.Duration, err error) {
 	}
 }
 
-// lookInto compares what a spool has with what it may have: what is kept, and during an
-// attempt what is fetched.
+// lookInto compares the content of a spool with all that it may have: kept content, and
+// during an attempt the fetched one.
 func (c *campaign) lookInto(dir string, during bool, fault func(string, ...any)) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !os.IsNotExist(err) {

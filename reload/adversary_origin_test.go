@@ -39,7 +39,7 @@ type adversary struct {
 	zipped    atomic.Bool     // one of them was answered in gzip
 	sent      map[string]bool // the digests of content that was sent whole
 	summed    map[string]bool // the digests that sums named
-	signed    map[string]bool // the digests of what the key has signed
+	signed    map[string]bool // the digests that the key has signed
 	signedTo  int             // the release up to which signed has them
 }
 

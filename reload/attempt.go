@@ -26,7 +26,7 @@ type attempt struct {
 }
 
 // errUnchanged ends a fill that made a copy of the current object.
-var errUnchanged = errors.New("the content is what is loaded already")
+var errUnchanged = errors.New("the content is loaded already")
 
 // rereads is how often content that changed while it was read is read again
 // before the attempt fails.
@@ -91,7 +91,7 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 	}
 	if err != nil { // perhaps for a moment: it is asked again while nothing is loaded
 		if r.notKept == nil || r.notKept.Error() != err.Error() {
-			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: what was kept cannot be used", slog.String("source", r.name), slog.Any("error", err))
+			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: kept content cannot be used", slog.String("source", r.name), slog.Any("error", err))
 		}
 		r.notKept = err
 		return false

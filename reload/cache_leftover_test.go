@@ -32,7 +32,7 @@ func TestKeptContentIsAskedForAgain(t *testing.T) {
 	for range 2 {
 		failsWith(t, r, reload.Fetching)
 	}
-	if text := strings.Join(lines.all(), "\n"); strings.Count(text, "what was kept cannot be used") != 1 {
+	if text := strings.Join(lines.all(), "\n"); strings.Count(text, "kept content cannot be used") != 1 {
 		t.Errorf("the log is\n%s", text)
 	}
 	if err := errors.Join(os.Remove(dir), os.Rename(away, dir)); err != nil {

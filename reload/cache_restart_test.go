@@ -221,7 +221,7 @@ func TestKeptContentComesBeforeNewer(t *testing.T) {
 	succeeds(t, r, c, "newer")
 	succeeds(t, r, c, "newer")
 	if tries != 2 {
-		t.Errorf("%d loads, want that of what was kept, and of what is newer", tries)
+		t.Errorf("%d loads, want that of the kept content, and of the newer", tries)
 	}
 }
 

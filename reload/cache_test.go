@@ -162,7 +162,7 @@ func TestCacheLogsFailureToKeep(t *testing.T) {
 	r := reload.New(c, reload.Cache(fake, dir), load, reload.Options{Logger: lines.logger(0)})
 	push(fake, "good")
 	succeeds(t, r, c, "good")
-	if all := lines.all(); len(all) != 3 || !strings.HasPrefix(all[0], `level=WARN msg="reload: what was kept cannot be used" source=fake error="the cache in `) ||
+	if all := lines.all(); len(all) != 3 || !strings.HasPrefix(all[0], `level=WARN msg="reload: kept content cannot be used" source=fake error="the cache in `) ||
 		!strings.HasPrefix(all[1], `level=WARN msg="reload: published, but" source=fake error="rename `) {
 		t.Errorf("the log is %q", all)
 	}

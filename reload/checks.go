@@ -53,7 +53,7 @@ type checkedSource struct {
 // sideVerify compares the digest of content with a side.
 type sideVerify = func(side []byte, sum [sha256.Size]byte) error
 
-// maxSide bounds what a source of checksums or signatures may hold.
+// maxSide bounds the content of a source of checksums or signatures.
 const maxSide = 64 << 10
 
 const joint = " | " // between a revision and a digest, which is without it
@@ -190,7 +190,7 @@ func refuseHidden(ctx context.Context, verify verifyFunc) verifyFunc {
 }
 
 // errHidden is the error of a Cache that could not verify kept content.
-var errHidden = errors.New("its source is wrapped, so a Cache cannot verify what it keeps: put your own Source inside VerifySHA256 or VerifyEd25519, and the Cache around these")
+var errHidden = errors.New("its source is wrapped, so a Cache cannot verify kept content: put your own Source inside VerifySHA256 or VerifyEd25519, and the Cache around these")
 
 // cutDigest takes a revision apart.
 func cutDigest(revision string) (inner, digest string) {

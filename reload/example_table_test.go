@@ -78,7 +78,7 @@ func tempFile(text string) (file string) {
 
 func remove(file string) { os.RemoveAll(filepath.Dir(file)) }
 
-// show prints what a reader gets.
+// show prints the content that a reader gets.
 func show(tables *poolswap.Container[Table, *Table]) {
 	t := tables.Acquire()
 	defer tables.Release(t)

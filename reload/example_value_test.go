@@ -65,7 +65,7 @@ func ExampleNewValue() {
 	source.Push([]byte(`{"requests": 100}`))
 	limits := reload.NewValue(source, decodeLimits, reload.Options{})
 	fmt.Println(limits.Reload(context.Background()))
-	source.Push([]byte(`{"requests": `)) // is refused: what is current stays
+	source.Push([]byte(`{"requests": `)) // is refused: the current value stays
 	err := limits.Reload(context.Background())
 	current, version := limits.Load()
 	fmt.Println(current.Requests, version, limits.Status().State(), errors.Is(err, io.ErrUnexpectedEOF))

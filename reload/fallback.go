@@ -17,7 +17,7 @@ import (
 // The other way round, content of a later source replaces that of an earlier one only
 // if its Content.Modified is later: while an origin is down, neither a mirror that lags
 // nor an embedded file takes the place of newer content. Until then the attempt fails,
-// and what is loaded stays. A Reloader that has loaded nothing takes any.
+// and the loaded content stays. A Reloader that has loaded nothing takes any.
 //
 // While a later source serves, Status.ServedBy has its name, Status.Stale the errors of
 // those before it, and Status.Age goes on. A source has answered once its Fetch returns

@@ -239,7 +239,7 @@ func (o *faultyOrigin) parts() []reload.Source {
 	}
 }
 
-// load reads as a program does: all, or only what it needs. It fails at random.
+// load reads as a program does: all, or only a part. It fails at random.
 func (o *faultyOrigin) load(_ context.Context, next, _ *text, content *reload.Content) error {
 	next.value = next.value[:0]
 	if o.IntN(2) == 0 {

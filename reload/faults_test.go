@@ -149,7 +149,7 @@ func checkRun(t *testing.T, o *faultyOrigin, source reload.Source, cached bool, 
 		}
 		if held != nil && o.IntN(2) == 0 {
 			if n, err := whole(held.value); err != nil || n != heldNumber {
-				t.Errorf("what a reader holds has become content %d (%v), not %d", n, err, heldNumber)
+				t.Errorf("the content that a reader holds has become content %d (%v), not %d", n, err, heldNumber)
 			}
 			c.Release(held)
 			held = nil

@@ -58,7 +58,7 @@ func TestFileChangesDuringRead(t *testing.T) {
 					t.Errorf("%d loads, status %+v", loads, s)
 				}
 				if _, err := source.Fetch(t.Context(), r.Status().Revision); !errors.Is(err, reload.ErrNotModified) {
-					t.Errorf("Fetch of what is loaded: %v", err)
+					t.Errorf("Fetch of the loaded content: %v", err)
 				}
 			})
 		}

@@ -205,7 +205,7 @@ func TestNginxKilled(t *testing.T) {
 	cached, c2 = start(reload.HTTP(n.url("etag"), reload.HTTPOptions{}), dir, reload.Options{})
 	succeeds(t, cached, c2, "after the restart")
 	if cached.Status().Stale == nil {
-		t.Error("what the cache kept is not stale while nginx is down")
+		t.Error("the kept content is not stale while nginx is down")
 	}
 	n.start(t)
 	n.put(t, 4, "after the second restart")
@@ -241,7 +241,7 @@ func TestNginxGarbage(t *testing.T) {
 				is(t, c, "good")
 			}
 			if r.Status().Refused == "" {
-				t.Error("the status does not show what was refused")
+				t.Error("the status does not show the refusal")
 			}
 			if err := os.Remove(filepath.Join(n.dir, "www", "data")); err != nil {
 				t.Fatal(err)

@@ -59,7 +59,7 @@ type Options struct {
 	Observe func(Event)
 }
 
-// setDefaults replaces what is zero. op is the function that got the options.
+// setDefaults replaces zero options. op is the function that got the options.
 func (o *Options) setDefaults(op string) {
 	if o.Every < 0 || o.MaxBackoff < 0 || o.MaxRetryAfter < 0 || o.ObjectWait < 0 || o.MaxBytes < 0 {
 		panic("reload: " + op + " with a negative Every, MaxBackoff, MaxRetryAfter, ObjectWait or MaxBytes")

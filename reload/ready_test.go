@@ -31,7 +31,7 @@ func TestReady(t *testing.T) {
 		t.Fatal(err)
 	}
 	answers(200, "ready\n")
-	push(fake, "bad") // what is loaded is old, and still served
+	push(fake, "bad") // the loaded content is old, and still served
 	failsWith(t, users, reload.Loading)
 	answers(200, "ready\n")
 	is(t, c, "one")

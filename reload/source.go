@@ -116,7 +116,7 @@ type Content struct {
 }
 
 // SHA256 returns the digest of the whole content, in hexadecimal, for load: the one
-// that Status.SHA256 shows once the content is published. It reads what is left of
+// that Status.SHA256 shows once the content is published. It reads the rest of
 // Body, so load calls it after it has read Body, or instead. The error is that of
 // reading. The digest says nothing about a checksum or signature, which the Reloader
 // compares when load has returned. Only a Reloader's content has a SHA256.

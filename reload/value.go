@@ -10,7 +10,7 @@ import (
 // safe for any number of goroutines, and must not be copied.
 //
 // The garbage collector takes an old T when no reader has it any more, so readers give
-// nothing back, and each swap makes a new T. That is good for what is small, or
+// nothing back, and each swap makes a new T. That is good for a T that is small, or
 // changes seldom, or allocates anew with each load, like a map of strings. A container
 // with a pool, and [New], are for a T whose memory is worth keeping, or that must be
 // closed: a Value closes nothing.

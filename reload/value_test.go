@@ -77,7 +77,7 @@ func TestValueIsReplacedByGoodContentAlone(t *testing.T) {
 	}
 }
 
-// What is decoded when ctx ends is not published.
+// A value that is decoded when ctx ends is not published.
 func TestValueWhoseAttemptIsCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	v := reload.NewValue(given("1", 3, "one"), func(context.Context, *reload.Content) (int, error) {
@@ -123,7 +123,7 @@ func TestValueWait(t *testing.T) {
 		cancel()
 		waiting.Wait()
 		if version, err := v.Wait(ctx, 2); version != 3 || err != nil {
-			t.Errorf("what is there already: %d, %v", version, err)
+			t.Errorf("a version that is there already: %d, %v", version, err)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func TestSource(t *testing.T, open func(t *testing.T) (reload.Source, Origin)) {
 		name string
 		run  func(*testing.T, reload.Source, Origin)
 	}{
-		{"Fetch returns what was put", fetchReturnsWhatWasPut},
+		{"Fetch returns the content", fetchReturnsTheContent},
 		{"Fetch with the newest revision says ErrNotModified", fetchSaysNotModified},
 		{"each change shows", eachChangeShows},
 		{"old content that is restored is fetched", restoredContentIsFetched},
@@ -104,7 +104,7 @@ func bodyOf(origin Origin, content []byte) []byte {
 	return content
 }
 
-func fetchReturnsWhatWasPut(t *testing.T, source reload.Source, origin Origin) {
+func fetchReturnsTheContent(t *testing.T, source reload.Source, origin Origin) {
 	for _, content := range [][]byte{[]byte("first"), {}, bytes.Repeat([]byte("0123456789abcdef"), 1<<16), {0, 255, '\r', '\n', 26}} {
 		origin.Put(t, content)
 		expect(t, source, origin, "", content)

@@ -53,8 +53,8 @@ var faultySources = map[string]struct {
 	subtest string
 	plant   func(t *testing.T, s *faultySource)
 }{
-	"a wrong Size": {"Fetch returns what was put", changeAfter(func(_ *testing.T, content *reload.Content) { content.Size++ })},
-	"another File": {"Fetch returns what was put", changeAfter(func(t *testing.T, content *reload.Content) {
+	"a wrong Size": {"Fetch returns the content", changeAfter(func(_ *testing.T, content *reload.Content) { content.Size++ })},
+	"another File": {"Fetch returns the content", changeAfter(func(t *testing.T, content *reload.Content) {
 		file, err := os.Create(filepath.Join(t.TempDir(), "other"))
 		if err != nil {
 			t.Fatal(err)

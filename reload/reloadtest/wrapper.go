@@ -18,7 +18,7 @@ import (
 
 // TestWrapper tests a Source that wraps another one: that it passes on all that the
 // other can do, and all that its Content has. wrap returns a new one around source, and
-// is called a few times for each subtest. content is what the source has: any that wrap
+// is called a few times for each subtest. content is that of the source: any that wrap
 // can read. A [reload.Wrapper] without methods of its own passes. [TestSource] tests the
 // rest.
 func TestWrapper(t *testing.T, content []byte, wrap func(t *testing.T, source reload.Source) reload.Source) {
