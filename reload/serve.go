@@ -92,7 +92,10 @@ func serveUntil(ctx, running context.Context, server *http.Server, options Serve
 	defer end()
 	serve := server.Serve
 	if server.TLSConfig != nil {
-		serve = func(listener net.Listener) error { return server.ServeTLS(listener, "", "") }
+		serve = func(listener net.Listener) error {
+			defer listener.Close() // ServeTLS does not if it has no certificate
+			return server.ServeTLS(listener, "", "")
+		}
 	}
 	served := begin("the server", end, func() error { return serve(listener) })
 	for _, r := range reloaders {

@@ -297,6 +297,15 @@ func TestServeListens(t *testing.T) {
 	}
 }
 
+// A server that cannot speak TLS never gets as far as its listener.
+func TestServeWithoutCertificateClosesItsListener(t *testing.T) {
+	listener := newWires()
+	err := reload.Serve(t.Context(), &http.Server{TLSConfig: new(tls.Config)}, reload.ServeOptions{Listener: listener})
+	if err == nil || !listener.isClosed() {
+		t.Errorf("the listener is closed: %v, the error is %v", listener.isClosed(), err)
+	}
+}
+
 func TestMistakesOfServePanic(t *testing.T) {
 	r, _, _ := faked(reload.Options{})
 	server, options := new(http.Server), reload.ServeOptions{}
