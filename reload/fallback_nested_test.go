@@ -2,6 +2,7 @@ package reload_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -179,5 +180,83 @@ func TestFallbackOfForeignRevisions(t *testing.T) {
 		if text, err := io.ReadAll(content.Body); string(text) != "content" || content.Revision != "0 1" {
 			t.Errorf("%q: %q, %v, revision %q", have, text, err, content.Revision)
 		}
+	}
+}
+
+// TestFallbackInFallback has the status of the inner one show in that of the outer one.
+func TestFallbackInFallback(t *testing.T) {
+	t.Parallel()
+	origin, other := new(reloadtest.Fake), new(reloadtest.Fake)
+	push(other, "content")
+	c, _ := newTexts()
+	r := reload.New(c, reload.Fallback(reload.Fallback(origin, named{other, "mirror"}), embedded()), load, reload.Options{Logger: quiet})
+	for i := range 2 { // it is loaded, and then not modified
+		succeeds(t, r, c, "content")
+		if s := r.Status(); s.State() != reload.Stale || !errors.Is(s.Stale, reloadtest.ErrEmpty) || s.ServedBy != "mirror" {
+			t.Errorf("after attempt %d the status is %+v", i+1, s)
+		}
+	}
+}
+
+// A mirror sends no content again that was not newer than the kept one.
+func TestFallbackBehindKeptContent(t *testing.T) {
+	t.Parallel()
+	origin, other, sums, dir := new(reloadtest.Fake), &mirror{Fake: new(reloadtest.Fake)}, new(reloadtest.Fake), t.TempDir()
+	source := func() reload.Source { return reload.VerifySHA256(reload.Fallback(origin, other), sums) }
+	push(origin, "content")
+	push(sums, "%x", sumOf("content"))
+	cacheRestarts(t, source(), dir, "content")
+	origin.Fail(errDown)
+	push(other.Fake, "older")
+	r, c := cacheRestarts(t, source(), dir, "content")
+	for range 3 {
+		failsWith(t, r, reload.Fetching)
+		is(t, c, "content")
+	}
+	if other.bodies != 1 {
+		t.Errorf("the mirror sent its content %d times", other.bodies)
+	}
+}
+
+// keeper is a Restorer of what its Fake has.
+type keeper struct {
+	*reloadtest.Fake
+	checked time.Time
+}
+
+func (k keeper) Restore(ctx context.Context) (*reload.Content, time.Time, error) {
+	content, err := k.Fetch(ctx, "")
+	return content, k.checked, err
+}
+
+func TestFallbackRestore(t *testing.T) {
+	t.Parallel()
+	var all []reload.Source
+	var fakes []*reloadtest.Fake
+	for _, hours := range []int{1, 3, 2, 4} {
+		fakes = append(fakes, new(reloadtest.Fake))
+		push(fakes[len(fakes)-1], "content %d", hours)
+		all = append(all, keeper{fakes[len(fakes)-1], release(hours)})
+	}
+	restorer := reload.Fallback(all...).(reload.Restorer)
+	fakes[3].Fail(errDown)
+	content, checked, err := restorer.Restore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err := io.ReadAll(content.Body); string(text) != "content 3" || err != nil || !checked.Equal(release(3)) || !errors.Is(content.Stale, errDown) {
+		t.Errorf("%q, %v, of %v, stale by %v", text, err, checked, content.Stale)
+	}
+	if err := content.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	for i, fake := range fakes {
+		if n := fake.Open(); n != 0 {
+			t.Errorf("%d bodies of source %d are open", n, i)
+		}
+		fake.Fail(errDown)
+	}
+	if content, _, err := restorer.Restore(t.Context()); content != nil || !errors.Is(err, errDown) {
+		t.Errorf("Restore of nothing but errors returned %v, %v", content, err)
 	}
 }

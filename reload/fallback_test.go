@@ -175,6 +175,18 @@ func TestFallback(t *testing.T) {
 			t.Errorf("Fetch returned %v and %v", content, err)
 		}
 	})
+	t.Run("content that comes when ctx has ended is closed", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		fake := new(reloadtest.Fake)
+		push(fake, "content")
+		source := reload.Fallback(sourceFunc(func(_ context.Context, have string) (*reload.Content, error) {
+			cancel()
+			return fake.Fetch(t.Context(), have)
+		}))
+		if content, err := source.Fetch(ctx, ""); content != nil || !errors.Is(err, context.Canceled) || fake.Open() != 0 {
+			t.Errorf("Fetch returned %v and %v, %d bodies are open", content, err, fake.Open())
+		}
+	})
 	t.Run("all bodies are closed", func(t *testing.T) {
 		r, c, origin, other := mirrored(reload.Options{})
 		for range 3 {
