@@ -250,13 +250,56 @@ func TestHTTPWaitRequests(t *testing.T) {
 	})
 }
 
+// TestHTTPWaitPauses has answers at once between those that take their time: only the
+// second of them in a row causes a pause.
+func TestHTTPWaitPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &polled{answer: func(*http.Request) *http.Response { return reply(http.StatusOK, "content", "ETag", `"2"`) }}
+		waiter := reload.HTTP("http://host/", reload.HTTPOptions{Client: &http.Client{Transport: p}, Wait: time.Minute}).(reload.Waiter)
+		waits := func(ctx context.Context, want error, takes, after time.Duration) {
+			t.Helper()
+			p.takes = takes
+			began := time.Now()
+			if err := waiter.Wait(ctx, `etag "1"`); !errors.Is(err, want) || time.Since(began) != after {
+				t.Errorf("an answer that takes %v: Wait returned %v after %v, want %v after %v", takes, err, time.Since(began), want, after)
+			}
+		}
+		waits(t.Context(), nil, 0, 0)
+		waits(t.Context(), nil, 5*time.Second, 5*time.Second)
+		waits(t.Context(), nil, 0, 0)
+		waits(t.Context(), nil, 0, 400*time.Millisecond)
+		p.answer = func(*http.Request) *http.Response { return reply(http.StatusNotModified, "") }
+		waits(t.Context(), nil, 0, time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		waits(ctx, context.DeadlineExceeded, 0, 10*time.Second)
+	})
+}
+
+func TestHTTPWaitAsks(t *testing.T) {
+	t.Parallel()
+	for want, options := range map[string]reload.HTTPOptions{
+		" wait=2":   {Wait: 1500 * time.Millisecond},
+		"wait=50s ": {Wait: 50 * time.Second, WaitQuery: "wait=50s"},
+	} {
+		asked := ""
+		options.Client = &http.Client{Transport: &polled{answer: func(r *http.Request) *http.Response {
+			asked = r.URL.RawQuery + " " + r.Header.Get("Prefer")
+			return reply(http.StatusOK, "content", "ETag", `"2"`)
+		}}}
+		if err := reload.HTTP("http://host/data", options).(reload.Waiter).Wait(t.Context(), `etag "1"`); err != nil || asked != want {
+			t.Errorf("the request is %q, want %q; %v", asked, want, err)
+		}
+	}
+}
+
 func TestHTTPWaitMisuse(t *testing.T) {
 	t.Parallel()
 	impatient := &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: 30 * time.Second}}
 	for want, options := range map[string]reload.HTTPOptions{
 		"reload: HTTP with a negative HeaderTimeout, StallTimeout, Wait or MaxExpansion":              {Wait: -1},
 		"reload: HTTP with a WaitQuery that is no query":                                              {Wait: 1, WaitQuery: "%zz"},
-		"reload: HTTP with a Wait that the ResponseHeaderTimeout of the Client's Transport would end": {Wait: time.Minute, Client: impatient},
+		"reload: HTTP with a Wait that the ResponseHeaderTimeout of the Client's Transport would end": {Wait: 30 * time.Second, Client: impatient},
 	} {
 		pooltest.WantPanic(t, want, func() { reload.HTTP("http://host", options) })
 	}
