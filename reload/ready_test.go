@@ -17,8 +17,8 @@ func TestReady(t *testing.T) {
 		t.Helper()
 		answer := httptest.NewRecorder()
 		handler.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
-		if answer.Code != code || answer.Body.String() != body {
-			t.Errorf("%d %q, want %d %q", answer.Code, answer.Body, code, body)
+		if answer.Code != code || answer.Body.String() != body || answer.Header().Get("Cache-Control") != "no-store" {
+			t.Errorf("%d %q, want %d %q; the header is %v", answer.Code, answer.Body, code, body, answer.Header())
 		}
 	}
 	answers(503, "nothing is loaded from [\"fake\" \"given\"]\n")

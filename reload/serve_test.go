@@ -297,6 +297,38 @@ func TestServeListens(t *testing.T) {
 	}
 }
 
+func TestServeRunsAllReloaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		var all []*reload.Reloader
+		for range 3 {
+			r, _, fake := faked(reload.Options{})
+			push(fake, "one")
+			all = append(all, r)
+		}
+		ended := make(chan error, 1)
+		go func() {
+			ended <- reload.Serve(ctx, new(http.Server), reload.ServeOptions{Listener: newWires()}, all...)
+		}()
+		synctest.Wait()
+		for i, r := range all {
+			if r.Status().Version != 1 {
+				t.Errorf("Reloader %d does not run", i)
+			}
+		}
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		for i, r := range all {
+			if !r.Status().Next.IsZero() {
+				t.Errorf("Run of Reloader %d goes on", i)
+			}
+		}
+	})
+}
+
 // A server that cannot speak TLS never gets as far as its listener.
 func TestServeWithoutCertificateClosesItsListener(t *testing.T) {
 	listener := newWires()

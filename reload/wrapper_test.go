@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/poolswap/poolswap/reload"
@@ -59,6 +60,23 @@ func TestMaxBytesOfSharedSource(t *testing.T) {
 	if !slices.Equal(shared.seen, want) {
 		t.Errorf("the limits are %d, want %d", shared.seen, want)
 	}
+}
+
+// Run restores kept content before its first attempt, under the same limit.
+func TestMaxBytesOfRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		source := &limits{Source: given("1", -1, "content")}
+		c, _ := newTexts()
+		r := reload.New(c, source, load, reload.Options{Logger: quiet, MaxBytes: 100, Every: time.Minute})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := r.Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(err)
+		}
+		if slices.Min(source.seen) != 100 || slices.Max(source.seen) != 100 {
+			t.Errorf("the limits are %d, want 100", source.seen)
+		}
+	})
 }
 
 // A Cache that Reloaders share keeps to the limit of each.
