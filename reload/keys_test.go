@@ -179,6 +179,19 @@ func TestKeysThatAreNone(t *testing.T) {
 	pooltest.WantPanic(t, "reload: KeysFrom with a nil Source", func() { reload.KeysFrom(nil) })
 }
 
+func TestKeysAreThoseOfTheCall(t *testing.T) {
+	t.Parallel()
+	good, private := key(1)
+	other, _ := key(2)
+	x := newRotated()
+	x.push("content", private)
+	keys := []ed25519.PublicKey{good}
+	source := reload.VerifyEd25519(x.content, x.signature, keys...)
+	keys[0] = other
+	c, _ := newTexts()
+	succeeds(t, reload.New(c, source, load, reload.Options{Logger: quiet}), c, "content")
+}
+
 // A file of keys is read again when it changes, and may be signed by a key that does not.
 func TestKeysFromFile(t *testing.T) {
 	t.Parallel()
@@ -214,6 +227,14 @@ func TestKeysFromFile(t *testing.T) {
 	put(forger, after)
 	if got, err := keys(t.Context()); got != nil || err == nil || !strings.Contains(err.Error(), "by none of the keys") {
 		t.Errorf("%v, %v", got, err)
+	}
+	cut := pemOf(t, after)[:50]
+	renamed(name).Put(t, cut)
+	renamed(name+".sig").Put(t, signed(rootPrivate, string(cut)))
+	for range 2 { // the keys of before do not come back
+		if got, err := keys(t.Context()); got != nil || err == nil || !strings.Contains(err.Error(), "block 1 does not end") {
+			t.Errorf("%v, %v", got, err)
+		}
 	}
 	put(rootPrivate, after)
 	expect(after)
