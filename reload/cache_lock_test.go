@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -48,6 +50,8 @@ func TestCacheOfAnotherProcess(t *testing.T) {
 	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "kept"; {
 	}
 
+	part := filepath.Join(dir, "1.part") // that the child is writing
+	write(t, part, "")
 	var lines logs
 	fake := new(reloadtest.Fake)
 	c, _ := newTexts()
@@ -65,7 +69,7 @@ func TestCacheOfAnotherProcess(t *testing.T) {
 	push(fake, "ours, newer")
 	succeeds(t, r, c, "ours, newer")
 	warnings(2)
-	cacheHas(t, dir, onlyTheKept)
+	cacheHas(t, dir, append([]string{"1.part"}, onlyTheKept...))
 
 	killed()
 	fake.Fail(errDown)
@@ -75,4 +79,35 @@ func TestCacheOfAnotherProcess(t *testing.T) {
 	warnings(2)
 	cacheRestarts(t, fake, dir, "after its end")
 	cacheHas(t, dir, onlyTheKept)
+}
+
+// Caches of one process share the lock of a directory, under any of its names.
+func TestCacheOfOneDirectoryWithManyNames(t *testing.T) {
+	dir, fake, r, _ := cacheKept(t, "good")
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(dir, link); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for _, name := range []string{link, ".", dir + "/"} {
+		push(fake, "through %s", name)
+		other, c := start(fake, name, reload.Options{})
+		succeeds(t, other, c, "through "+name)
+		fake.Fail(errDown)
+		cacheRestarts(t, fake, dir, "through "+name)
+	}
+	runtime.KeepAlive(r) // with the lock
+}
+
+// A directory in which no lock can be made is used without.
+func TestCacheWithoutLock(t *testing.T) {
+	t.Parallel()
+	dir, fake := t.TempDir(), new(reloadtest.Fake)
+	if err := os.Mkdir(filepath.Join(dir, "lock"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	push(fake, "content")
+	cacheRestarts(t, fake, dir, "content")
+	fake.Fail(errDown)
+	cacheRestarts(t, fake, dir, "content")
 }
