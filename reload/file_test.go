@@ -250,6 +250,27 @@ func TestFSChangesDuringRead(t *testing.T) {
 	}
 }
 
+// A file can change when load has read all of it.
+func TestFSChangesAfterRead(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "data")
+	write(t, path, "before")
+	c, _ := newTexts()
+	loads := 0
+	r := reload.New(c, reload.FS(os.DirFS(dir), "data"), func(ctx context.Context, next, current *text, content *reload.Content) error {
+		err := load(ctx, next, current, content)
+		if loads++; loads == 1 {
+			err = errors.Join(err, os.WriteFile(path, []byte("AFTER!"), 0o644))
+		}
+		return err
+	}, reload.Options{Logger: quiet})
+	succeeds(t, r, c, "AFTER!")
+	if loads != 2 {
+		t.Errorf("%d loads", loads)
+	}
+}
+
 // A ctx that has ended tells a Fetch that waits from one that does not.
 func TestFileRest(t *testing.T) {
 	t.Parallel()

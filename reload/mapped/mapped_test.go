@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -124,6 +125,39 @@ func TestMapRefuses(t *testing.T) {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
 	}
+}
+
+// A system that refuses to map, perhaps for a moment, is no reason to refuse content: none
+// maps a file that is open for writing alone.
+func TestMapThatFailsRefusesNothing(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, []byte("one"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, _, pool := reloaderOf(source(func() (*reload.Content, error) {
+		file, err := os.OpenFile(name, os.O_WRONLY, 0)
+		return &reload.Content{Revision: "1", Size: 3, Body: readCloser{strings.NewReader("one"), file}, File: file}, err
+	}))
+	for range 2 {
+		var failure *reload.Error
+		if err := r.Reload(t.Context()); !errors.As(err, &failure) || failure.Refused || failure.Stage != reload.Loading {
+			t.Errorf("Reload returned %v", err)
+		}
+	}
+	if err := pool.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// source is a Source that is a function.
+type source func() (*reload.Content, error)
+
+func (s source) Fetch(context.Context, string) (*reload.Content, error) { return s() }
+
+// readCloser reads one thing and closes another.
+type readCloser struct {
+	io.Reader
+	io.Closer
 }
 
 func TestLoadWithoutParsePanics(t *testing.T) {
