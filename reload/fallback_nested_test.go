@@ -172,7 +172,9 @@ func TestFallbackMisuse(t *testing.T) {
 func TestFallbackOfForeignRevisions(t *testing.T) {
 	t.Parallel()
 	source := reload.Fallback(given("1", -1, "content"))
-	for _, have := range []string{"1", "9 1", "-1 1", "+0 1", "00 1", "0 ", " 1"} {
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, have := range []string{"1", "1 1", "9 1", "-1 1", "+0 1", "00 1", "0 ", " 1"} {
 		content, err := source.Fetch(t.Context(), have)
 		if err != nil {
 			t.Fatal(err)
@@ -180,19 +182,23 @@ func TestFallbackOfForeignRevisions(t *testing.T) {
 		if text, err := io.ReadAll(content.Body); string(text) != "content" || content.Revision != "0 1" {
 			t.Errorf("%q: %q, %v, revision %q", have, text, err, content.Revision)
 		}
+		if err := source.(reload.Waiter).Wait(ended, have); !errors.Is(err, context.Canceled) {
+			t.Errorf("%q: Wait returned %v", have, err)
+		}
 	}
 }
 
 // TestFallbackInFallback has the status of the inner one show in that of the outer one.
 func TestFallbackInFallback(t *testing.T) {
 	t.Parallel()
-	origin, other := new(reloadtest.Fake), new(reloadtest.Fake)
+	first, second, other := new(reloadtest.Fake), new(reloadtest.Fake), new(reloadtest.Fake)
+	first.Fail(errDown)
 	push(other, "content")
 	c, _ := newTexts()
-	r := reload.New(c, reload.Fallback(reload.Fallback(origin, named{other, "mirror"}), embedded()), load, reload.Options{Logger: quiet})
+	r := reload.New(c, reload.Fallback(first, reload.Fallback(second, named{other, "mirror"})), load, reload.Options{Logger: quiet})
 	for i := range 2 { // it is loaded, and then not modified
 		succeeds(t, r, c, "content")
-		if s := r.Status(); s.State() != reload.Stale || !errors.Is(s.Stale, reloadtest.ErrEmpty) || s.ServedBy != "mirror" {
+		if s := r.Status(); s.State() != reload.Stale || !errors.Is(s.Stale, errDown) || !errors.Is(s.Stale, reloadtest.ErrEmpty) || s.ServedBy != "mirror" {
 			t.Errorf("after attempt %d the status is %+v", i+1, s)
 		}
 	}

@@ -151,6 +151,10 @@ func TestKeysThatAreNone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	der, err := x509.MarshalPKIXPublicKey(good)
+	if err != nil {
+		t.Fatal(err)
+	}
 	text := pemOf(t, good)
 	file := func(content []byte) reload.Keys {
 		fake := new(reloadtest.Fake)
@@ -160,6 +164,7 @@ func TestKeysThatAreNone(t *testing.T) {
 	for want, keys := range map[string]reload.Keys{
 		"the keys: there are none":                               file(nil),
 		"block 1 is no public key of Ed25519":                    file(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})),
+		"is no public key of Ed25519":                            file(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
 		"block 2 is no public key of Ed25519":                    file(pemOf(t, good, other.Public())),
 		"block 2 does not end":                                   file(append(bytes.Clone(text), text[:len(text)-5]...)),
 		"more than the 65536 bytes that a file of keys may have": file(bytes.Repeat(text, 1000)),

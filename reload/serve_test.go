@@ -299,13 +299,18 @@ func TestServeListens(t *testing.T) {
 
 func TestServeRunsAllReloaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
+		type key struct{}
+		ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "of the caller"))
 		defer cancel()
 		var all []*reload.Reloader
 		for range 3 {
-			r, _, fake := faked(reload.Options{})
-			push(fake, "one")
-			all = append(all, r)
+			c, _ := newTexts()
+			all = append(all, reload.New(c, sourceFunc(func(ctx context.Context, _ string) (*reload.Content, error) {
+				if ctx.Value(key{}) == nil {
+					t.Error("ctx has no values of the caller")
+				}
+				return given("1", 3, "one").Fetch(ctx, "")
+			}), load, reload.Options{Logger: quiet}))
 		}
 		ended := make(chan error, 1)
 		go func() {
