@@ -25,9 +25,10 @@ import (
 // around it, its Fetch fails unless the content is whole.
 //
 // A Cache goes around each of the sources, not around the Fallback: Fallback(Cache(a,
-// dirA), Cache(b, dirB), c). Of their kept content, a Reloader loads that which was known
-// to be the newest last. Hints come from the source that serves. Fallback panics without
-// a source, or with a nil one.
+// dirA), Cache(b, dirB), c). Of their kept content, a Reloader loads that of the first,
+// or of a later one whose Modified is later and which was known to be the newest later.
+// Hints come from the source that serves. Fallback panics without a source, or with a
+// nil one.
 func Fallback(sources ...Source) Source {
 	if len(sources) == 0 {
 		panic("reload: Fallback without a Source")
@@ -212,7 +213,7 @@ func (f *fallbackSource) Restore(ctx context.Context) (newest *Content, checked 
 		case err != nil:
 			failed = append(failed, errorOf(source, err))
 		case content == nil:
-		case newest != nil && !at.After(checked):
+		case newest != nil && !(at.After(checked) && content.newerThan(newest.Modified)): // as in Fetch
 			content.discard()
 		default:
 			newest.discard()

@@ -115,6 +115,43 @@ func TestFallbackOfCaches(t *testing.T) {
 	succeeds(t, r, c, "embedded")
 }
 
+// TestFallbackAfterRestart has a mirror that lags, but was asked after the origin was.
+func TestFallbackAfterRestart(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name   string
+		origin time.Time
+		want   string
+	}{
+		{"a mirror that lags does not undo an update", release(2), "of the origin"},
+		{"content without a time is not replaced", time.Time{}, "of the origin"},
+		{"newer content of a mirror is loaded", release(0), "of the mirror"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dirs := []string{t.TempDir(), t.TempDir()}
+			origin, other := &mirror{Fake: new(reloadtest.Fake), modified: test.origin}, &mirror{Fake: new(reloadtest.Fake), modified: release(1)}
+			start := func() (*reload.Reloader, *texts) {
+				c, _ := newTexts()
+				return reload.New(c, reload.Fallback(reload.Cache(origin, dirs[0]), reload.Cache(other, dirs[1])), load, reload.Options{Logger: quiet}), c
+			}
+			r, c := start()
+			push(other.Fake, "of the mirror")
+			succeeds(t, r, c, "of the mirror")
+			push(origin.Fake, "of the origin")
+			succeeds(t, r, c, "of the origin")
+			for i, dir := range dirs { // as after an outage of an hour
+				if at := release(3 + i); os.Chtimes(filepath.Join(dir, "kept.json"), at, at) != nil {
+					t.Fatal("no time")
+				}
+			}
+			origin.Fail(errDown)
+			other.Fail(errDown)
+			r, c = start()
+			succeeds(t, r, c, test.want)
+		})
+	}
+}
+
 func TestFallbackIdentity(t *testing.T) {
 	t.Parallel()
 	a, b := named{new(reloadtest.Fake), "a"}, named{new(reloadtest.Fake), "b"}
@@ -232,6 +269,9 @@ type keeper struct {
 
 func (k keeper) Restore(ctx context.Context) (*reload.Content, time.Time, error) {
 	content, err := k.Fetch(ctx, "")
+	if err == nil {
+		content.Modified = k.checked
+	}
 	return content, k.checked, err
 }
 
