@@ -43,7 +43,9 @@ func VerifyWithKeys(source, signatures Source, name string, keys Keys) Source {
 }
 
 // Statement returns the text to sign with Ed25519 for [VerifySigned]: that content
-// with this SHA-256 belongs to name.
+// with this SHA-256 belongs to name. For signers in other languages, it is three lines,
+// each with its newline: "poolswap reload content", name as strconv.Quote has it, and
+// the sum in lower-case hexadecimal.
 func Statement(name string, sum [sha256.Size]byte) []byte {
 	return fmt.Appendf(nil, "poolswap reload content\n%q\n%x\n", name, sum)
 }

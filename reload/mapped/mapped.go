@@ -86,9 +86,9 @@ func Load[T any](parse func(ctx context.Context, data []byte) (T, error)) func(c
 // check them, and to make Value from them. They stay until the pool unmaps them, and
 // must not be written to. Of a [reload.Join], load maps a part.
 //
-// It is an error if content has no File, as that of [reload.HTTP] without a Cache, or
-// if f is mapped already. If the system refuses to map, which may be for a moment, the
-// error is one of [reload.Retryable].
+// It is an error if content has no File, as that of [reload.HTTP] or [reload.FS]
+// without a Cache, or if f is mapped already. If the system refuses to map, which may be
+// for a moment, the error is one of [reload.Retryable].
 func (f *File[T]) Map(content *reload.Content) ([]byte, error) {
 	switch {
 	case f.data != nil:
