@@ -89,8 +89,7 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if err := content.closeMalformed(); err != nil {
 		return nil, err
 	}
-	verify, err := c.today(ctx)
-	if err != nil {
+	if _, err := c.today(ctx); err != nil { // before the transfer, which would be in vain
 		content.discard()
 		return nil, err
 	}
@@ -101,6 +100,10 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	content.Verify = both(content.Verify, func(sum [sha256.Size]byte) error {
 		if r := reloaderOf(ctx); r != nil {
 			r.checks.Add(1)
+		}
+		verify, err := c.today(ctx) // a slow transfer does not outlast a key
+		if err != nil {
+			return err
 		}
 		return verify(side, sum)
 	})
@@ -206,7 +209,7 @@ func cutDigest(revision string) (inner, digest string) {
 // modified would make a lie of the origin last, such as old content and its
 // signature under the revisions of the newest.
 func (c *checkedSource) fetchSide(ctx context.Context) (side []byte, proofs [][]byte, err error) {
-	content, err := c.side.Fetch(ctx, "")
+	content, err := c.side.Fetch(&reloaderContext{ctx, nil}, "") // that the Reloader has loaded another content says nothing of the side
 	if err != nil {
 		return nil, nil, notFirst(err)
 	}

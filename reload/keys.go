@@ -12,7 +12,8 @@ import (
 )
 
 // Keys returns the public keys that are good today. It is called for each new content,
-// by several goroutines perhaps, and when a [Cache] restores some. An error fails the
+// before and after its transfer, by several goroutines perhaps, and when a [Cache] restores
+// some. An error fails the
 // attempt. A key that has gone verifies nothing more, kept content included, but what it
 // verified stays loaded until something newer comes.
 type Keys func(ctx context.Context) ([]ed25519.PublicKey, error)
@@ -25,7 +26,7 @@ func KeysFrom(source Source) Keys {
 	if source == nil {
 		panic("reload: KeysFrom with a nil Source")
 	}
-	f := &keyFile{source: source}
+	f := &keyFile{source: source, loader: Reloader{options: Options{MaxBytes: maxSide}}}
 	return func(ctx context.Context) ([]ed25519.PublicKey, error) {
 		keys, err := f.read(ctx)
 		if err != nil {
@@ -40,6 +41,7 @@ type keyFile struct {
 	source Source
 
 	mu       sync.Mutex // guards the fields below
+	loader   Reloader   // for a Fallback: the loaded content is that of the keys
 	revision string     // of keys
 	keys     []ed25519.PublicKey
 }
@@ -47,7 +49,7 @@ type keyFile struct {
 func (f *keyFile) read(ctx context.Context) ([]ed25519.PublicKey, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	content, err := f.source.Fetch(ctx, f.revision)
+	content, err := f.source.Fetch(&reloaderContext{ctx, &f.loader}, f.revision)
 	if f.revision != "" && errors.Is(err, ErrNotModified) {
 		return f.keys, nil
 	}
@@ -63,6 +65,10 @@ func (f *keyFile) read(ctx context.Context) ([]ed25519.PublicKey, error) {
 		return nil, err
 	}
 	f.revision, f.keys = content.Revision, keys
+	f.loader.status.Version++
+	if content.Published != nil {
+		recovered(content.Published) //nolint:errcheck // of a Cache, which says nothing of the keys
+	}
 	return keys, nil
 }
 
