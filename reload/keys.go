@@ -13,15 +13,15 @@ import (
 
 // Keys returns the public keys that are good today. It is called for each new content,
 // before and after its transfer, by several goroutines perhaps, and when a [Cache] restores
-// some. An error fails the
-// attempt. A key that has gone verifies nothing more, kept content included, but what it
-// verified stays loaded until something newer comes.
+// some. An error fails the attempt. A key that has gone verifies nothing more, kept
+// content included, but what it verified stays loaded until something newer comes.
 type Keys func(ctx context.Context) ([]ed25519.PublicKey, error)
 
 // KeysFrom returns the keys that source has in PEM, as "openssl pkey -pubout" writes
 // them, one after the other. source is asked each time, so keys are rotated without a
 // restart. Nothing is verified without it: it should be a [File], or another one that
-// answers while the origin is down. It may be signed itself.
+// answers while the origin is down. It may be signed itself. Of a [Fallback], older keys do
+// not replace newer ones while the process runs.
 func KeysFrom(source Source) Keys {
 	if source == nil {
 		panic("reload: KeysFrom with a nil Source")
