@@ -152,7 +152,7 @@ var (
 
 // manifest returns the manifest that the reference stands for now, and its digest, or
 // ErrNotModified if that is have.
-func (s *source) manifest(ctx context.Context, requests *requests, have string) (digest.Digest, *ocispec.Manifest, error) {
+func (s *source) manifest(ctx context.Context, requests *requests, have string) (digest.Digest, *manifest, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, s.options.HeaderTimeout, fmt.Errorf("no manifest within %v", s.options.HeaderTimeout))
 	defer cancel()
 	found, err := requests.repository.Resolve(ctx, s.ref.Reference)
@@ -162,7 +162,7 @@ func (s *source) manifest(ctx context.Context, requests *requests, have string) 
 	case found.Digest.String() == have:
 		return "", nil, reload.ErrNotModified
 	}
-	fail := func(err error) (digest.Digest, *ocispec.Manifest, error) {
+	fail := func(err error) (digest.Digest, *manifest, error) {
 		return "", nil, fmt.Errorf("manifest %s: %w", found.Digest, err)
 	}
 	switch {
@@ -177,11 +177,11 @@ func (s *source) manifest(ctx context.Context, requests *requests, have string) 
 	if err != nil {
 		return fail(causeOf(ctx, err))
 	}
-	manifest := new(ocispec.Manifest)
-	if err := json.Unmarshal(text, manifest); err != nil {
+	read := new(manifest)
+	if err := json.Unmarshal(text, read); err != nil {
 		return fail(err)
 	}
-	return found.Digest, manifest, nil
+	return found.Digest, read, nil
 }
 
 func isOneOf(mediaType string, types []string) bool {

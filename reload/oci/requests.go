@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"regexp"
 	"slices"
@@ -53,6 +54,9 @@ func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme != "https" && !r.source.options.PlainHTTP {
 		return nil, fmt.Errorf("%s is to be asked without TLS (see Options.PlainHTTP)", request.URL.Host)
 	}
+	if host := request.URL.Host; host != r.source.ref.Host() && linkLocal(request.URL.Hostname()) {
+		return nil, fmt.Errorf("the registry leads to the link-local address %s", host)
+	}
 	_, authorization, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 	_, password, _ := request.BasicAuth()
 	r.keepSecret(authorization, password)
@@ -65,6 +69,17 @@ func (r *requests) RoundTrip(request *http.Request) (*http.Response, error) {
 		r.retryAfter = parseRetryAfter(response.Header.Get("Retry-After"))
 	}
 	return response, err
+}
+
+// linkLocal reports whether a host is a link-local address, where a cloud keeps the secrets
+// of its machines, or a number, which a resolver may take for one.
+func linkLocal(host string) bool {
+	if address, err := netip.ParseAddr(host); err == nil {
+		return address.Unmap().IsLinkLocalUnicast()
+	}
+	host = strings.TrimSuffix(host, ".")
+	_, err := strconv.ParseUint(host[strings.LastIndex(host, ".")+1:], 0, 64)
+	return err == nil
 }
 
 // blob returns the content of a blob, without revision.
