@@ -59,7 +59,7 @@ func (a *answer) wire() []byte {
 	body := a.body()
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%sHTTP/1.1 %03d Status\r\n", a.before, a.status)
-	a.header.Write(&b) //nolint:errcheck // to memory
+	a.header.Write(&b)
 	b.WriteString(a.raw)
 	length := len(body) + a.delta
 	switch a.framing {
@@ -178,7 +178,7 @@ func (a *answer) send(conn net.Conn) (keeps bool) {
 		}
 	}
 	if a.hangs {
-		io.Copy(io.Discard, conn) //nolint:errcheck // until the client has gone
+		io.Copy(io.Discard, conn)
 	}
 	return a.keeps
 }

@@ -171,8 +171,8 @@ func zip(a *answer, encode func([]byte) []byte) {
 func pack(b []byte) []byte {
 	var packed bytes.Buffer
 	w, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
-	w.Write(b) //nolint:errcheck // to memory
-	w.Close()  //nolint:errcheck // to memory
+	w.Write(b)
+	w.Close()
 	return packed.Bytes()
 }
 

@@ -222,7 +222,7 @@ type pipeEnd struct {
 
 func (p *pipeEnd) Read(b []byte) (int, error) {
 	n, err := p.Conn.Read(b)
-	if err == io.EOF && p.reset.Load() { //nolint:errorlint // a pipe returns io.EOF itself
+	if err == io.EOF && p.reset.Load() {
 		err = syscall.ECONNRESET
 	}
 	return n, err

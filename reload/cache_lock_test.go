@@ -29,7 +29,7 @@ func TestCacheOfAnotherProcess(t *testing.T) {
 		push(fake, "of the child")
 		cacheRestarts(t, fake, dir, "of the child")
 		fmt.Println("kept")
-		fake.Wait(context.Background(), "1") //nolint:errcheck // until it is killed
+		fake.Wait(context.Background(), "1")
 	}
 	t.Parallel()
 	dir := t.TempDir()
@@ -43,11 +43,12 @@ func TestCacheOfAnotherProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	killed := func() {
-		child.Process.Kill() //nolint:errcheck // it may be over
-		child.Wait()         //nolint:errcheck // it was killed
+		child.Process.Kill()
+		child.Wait()
 	}
 	t.Cleanup(killed)
-	for lines := bufio.NewScanner(out); lines.Scan() && lines.Text() != "kept"; {
+	if lines := bufio.NewScanner(out); !lines.Scan() || lines.Text() != "kept" {
+		t.Fatalf("the child prints %q: %v", lines.Text(), lines.Err())
 	}
 
 	part := filepath.Join(dir, "1.part") // that the child is writing

@@ -51,10 +51,10 @@ func FuzzGzip(f *testing.F) {
 }
 
 // unpacked undoes gzip, up to max bytes and one more.
-func unpacked(packed []byte, max int64) ([]byte, error) {
+func unpacked(packed []byte, most int64) ([]byte, error) {
 	zip, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(io.LimitReader(zip, max+1))
+	return io.ReadAll(io.LimitReader(zip, most+1))
 }

@@ -259,7 +259,7 @@ func TestStartsAreSpread(t *testing.T) {
 				for i := range all {
 					all[i], _ = newTexts()
 					r := reload.New(all[i], keeping{source, test.kept}, load, reload.Options{Every: test.every, Logger: quiet})
-					go r.Run(ctx) //nolint:errcheck // it ends with ctx
+					go r.Run(ctx)
 				}
 				synctest.Wait()
 				for _, c := range all {

@@ -168,7 +168,7 @@ func (s *besieged) clear() {
 // filesOf returns the names, kinds, times and content of all files below a directory.
 func filesOf(dir string) string {
 	var all bytes.Buffer
-	filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error { //nolint:errcheck // it is in the text
+	filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
 		info, statErr := os.Lstat(path)
 		if statErr == nil {
 			content, _ := readRegular(path)
