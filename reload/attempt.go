@@ -195,7 +195,7 @@ func publisher[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], load fu
 // that it is to replace.
 func (a *attempt) fill(current uint64, load func() error) error {
 	a.stage = Verifying
-	if err := a.bodies.verifyFirst(); err != nil {
+	if err := a.content.verifyFirst(); err != nil {
 		return err
 	}
 	a.stage = Loading

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -128,17 +129,17 @@ func (b *bodies) checked() bool {
 	return slices.ContainsFunc(b.all, func(one *body) bool { return one.checked })
 }
 
-// verifyFirst calls Verify of each content whose digest is known before it is read.
-func (b *bodies) verifyFirst() error {
-	for _, one := range b.all {
-		if one.verify == nil || one.digest == nil {
-			continue
-		}
-		if err := recovered(func() error { return one.verify(*one.digest) }); err != nil {
-			return one.named(err)
+// verifyFirst calls Verify of content whose digest is known before it is read.
+func (c *Content) verifyFirst() error {
+	for _, part := range c.Parts {
+		if err := part.verifyFirst(); err != nil {
+			return fmt.Errorf("%s: %w", part.Source, err)
 		}
 	}
-	return nil
+	if c.Verify == nil || c.digest == nil {
+		return nil
+	}
+	return recovered(func() error { return c.Verify(*c.digest) })
 }
 
 // digestOf returns a digest of digests.

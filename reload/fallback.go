@@ -22,7 +22,7 @@ import (
 // While a later source serves, Status.ServedBy has its name, Status.Stale the errors of
 // those before it, and Status.Age goes on. A source has answered once its Fetch returns
 // content, also if that breaks off, fails to verify, or is refused: with a [Cache]
-// around it, its Fetch fails unless the content is whole.
+// around it, the content must be whole, and must verify.
 //
 // A Cache goes around each of the sources, not around the Fallback: Fallback(Cache(a,
 // dirA), Cache(b, dirB), c). Of their kept content, a Reloader loads that of the first,
@@ -99,7 +99,8 @@ func (f *fallbackSource) Fetch(ctx context.Context, have string) (*Content, erro
 	return nil, failed
 }
 
-// fetch is Fetch of a source. Its panics and mistakes are errors, too.
+// fetch is Fetch of a source. Its panics and mistakes are errors, too, and so is content
+// in a Cache that does not verify.
 func fetch(ctx context.Context, source Source, have string) (content *Content, err error) {
 	err = recovered(func() (err error) {
 		content, err = source.Fetch(ctx, have)
@@ -107,6 +108,11 @@ func fetch(ctx context.Context, source Source, have string) (content *Content, e
 	})
 	if err == nil {
 		err = content.closeMalformed()
+	}
+	if err == nil {
+		if err = content.verifyFirst(); err != nil {
+			content.discard()
+		}
 	}
 	if err != nil {
 		content = nil

@@ -306,3 +306,30 @@ func TestFallbackRestore(t *testing.T) {
 		t.Errorf("Restore of nothing but errors returned %v, %v", content, err)
 	}
 }
+
+// TestFallbackOfSourcesThatVerify has an origin whose content is not that of its
+// checksum. A Cache knows before the content is loaded.
+func TestFallbackOfSourcesThatVerify(t *testing.T) {
+	t.Parallel()
+	for name, wrap := range map[string]func(reload.Source) reload.Source{
+		"a Cache":          func(source reload.Source) reload.Source { return source },
+		"a Join of Caches": func(source reload.Source) reload.Source { return reload.Join(source) },
+	} {
+		origin, sums, other := new(reloadtest.Fake), new(reloadtest.Fake), &mirror{Fake: new(reloadtest.Fake), name: "mirror"}
+		checked := reload.Cache(reload.VerifySHA256(origin, sums), t.TempDir())
+		c, _ := newTexts()
+		r := reload.New(c, reload.Fallback(wrap(checked), other), load, reload.Options{Logger: quiet})
+		push(origin, "evil")
+		push(sums, "%x", sumOf("good"))
+		push(other.Fake, "of the mirror")
+		succeeds(t, r, c, "of the mirror")
+		if s := r.Status(); s.ServedBy != "mirror" || s.State() != reload.Stale || !strings.Contains(fmt.Sprint(s.Stale), "its SHA-256 is") {
+			t.Errorf("%s: the status is %+v", name, s)
+		}
+		push(origin, "good")
+		succeeds(t, r, c, "good")
+		if s := r.Status(); s.State() != reload.Fresh {
+			t.Errorf("%s: the status is %+v", name, s)
+		}
+	}
+}
