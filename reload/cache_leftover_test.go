@@ -134,3 +134,23 @@ func TestRebuiltContentWithinCache(t *testing.T) {
 	is(t, c, "")
 	cacheHas(t, dir, nil)
 }
+
+// TestCacheKeepsNoEndlessRevision has a source whose revision is longer than a record
+// may be.
+func TestCacheKeepsNoEndlessRevision(t *testing.T) {
+	t.Parallel()
+	dir, fake, _, _ := cacheKept(t, "good")
+	var lines logs
+	c, _ := newTexts()
+	endless := named{given(strings.Repeat("\x01", 900<<10), -1, "newer"), "fake"}
+	r := reload.New(c, reload.Cache(endless, dir), load, reload.Options{Logger: lines.logger(slog.LevelWarn)})
+	if err := r.Reload(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	succeeds(t, r, c, "newer")
+	if text := strings.Join(lines.all(), "\n"); !strings.Contains(text, "it is not kept: its revision of 921600 bytes is too long") {
+		t.Errorf("the log is\n%s", text)
+	}
+	fake.Fail(errDown)
+	cacheRestarts(t, fake, dir, "good")
+}

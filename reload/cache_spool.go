@@ -140,6 +140,9 @@ func (c *cacheSource) keep(last *kept) error {
 	if err != nil {
 		return err
 	}
+	if len(text) >= maxKept {
+		return fmt.Errorf("it is not kept: its revision of %d bytes is too long", len(last.Revision))
+	}
 	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
 	if err != nil {
 		return err
