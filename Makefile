@@ -310,6 +310,7 @@ nightly: export RACE_PAIRS = 10000000
 nightly: export RACE_RETRIES = 50000
 nightly: export HISTORIES = 10000
 nightly: export STATES = 0
+nightly: export POOLSWAP_ATTACKS = 5000
 nightly: export SCHEDULES = 50000
 nightly: export POOLSWAP_NO_SKIP = 1
 nightly: export TESTFLAGS = -timeout 1h
