@@ -18,7 +18,7 @@ type answer struct {
 	content []byte
 	encode  func([]byte) []byte // changes content, if not nil
 	framing framing
-	delta   int    // of the length that is announced to the true one
+	delta   int64  // of the length that is announced to the true one
 	before  string // the status line
 	raw     string // header lines that net/http would not write
 	after   string // the body
@@ -61,7 +61,7 @@ func (a *answer) wire() []byte {
 	fmt.Fprintf(&b, "%sHTTP/1.1 %03d Status\r\n", a.before, a.status)
 	a.header.Write(&b)
 	b.WriteString(a.raw)
-	length := len(body) + a.delta
+	length := int64(len(body)) + a.delta
 	switch a.framing {
 	case byLength:
 		fmt.Fprintf(&b, "Content-Length: %d\r\n", length)
@@ -117,8 +117,8 @@ func (a *answer) means() (content []byte, ok bool) {
 	rest := wire[min(sent, len(wire)-len(body)-len(a.after)):sent] // after the header, if there are no chunks
 	switch a.framing {
 	case byLength:
-		n := len(body) + a.delta
-		if n < 0 || n > len(rest) {
+		n := int64(len(body)) + a.delta
+		if n < 0 || n > int64(len(rest)) {
 			return nil, false
 		}
 		body = rest[:n]

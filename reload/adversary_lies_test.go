@@ -81,7 +81,7 @@ var lies = []lie{
 	}},
 
 	{"a wrong length", func(a *answer, r *rand.Rand, _ *question) {
-		a.framing, a.delta = byLength, oneOf(r, -1, 1, -10, 100, 1<<40, -1<<30)
+		a.framing, a.delta = byLength, oneOf[int64](r, -1, 1, -10, 100, 1<<40, -1<<30)
 	}},
 	{"a body beyond its length", func(a *answer, r *rand.Rand, q *question) {
 		next := q.origin.truth(q) // the client may take it for the answer to its next request

@@ -108,7 +108,7 @@ func changeRecord(r *rand.Rand, b []byte) []byte {
 	if json.Unmarshal(b, &kept) != nil {
 		return b
 	}
-	values := []any{"", 0, -1, 1 << 60, nil, []any{}, map[string]any{}, strings.Repeat("../", 19) + "victim", "9999-12-31T23:59:59Z"}
+	values := []any{"", 0, -1, int64(1 << 60), nil, []any{}, map[string]any{}, strings.Repeat("../", 19) + "victim", "9999-12-31T23:59:59Z"}
 	name := oneOf(r, "source", "identity", "sha256", "size", "modified", "proofs")
 	if kept[name] = oneOf(r, values...); r.IntN(3) == 0 {
 		delete(kept, name)
