@@ -30,7 +30,7 @@ import (
 // calls that of a [VerifySHA256] or [VerifyEd25519] within is an error. dir is
 // made for this user alone if it is missing; a failure to write there is a failure to
 // fetch. A second process in dir keeps nothing, which a warning says at each publication;
-// on Windows, and on file systems without flock, nothing tells it. Whoever can write to dir
+// on Windows, and on file systems without flock, nothing tells it. A user who can write to dir
 // can put content there that nothing signs, bring back older content with its signature
 // until the origin answers, and change Content.File after it was verified.
 //
