@@ -30,12 +30,7 @@ import (
 // Hints come from the source that serves. Fallback panics without a source, or with a
 // nil one.
 func Fallback(sources ...Source) Source {
-	if len(sources) == 0 {
-		panic("reload: Fallback without a Source")
-	}
-	if slices.Contains(sources, nil) {
-		panic("reload: Fallback with a nil Source")
-	}
+	refuseNone(sources, "Fallback")
 	return &fallbackSource{slices.Clone(sources)}
 }
 

@@ -32,12 +32,7 @@ import (
 // The name of a Join is the names of its sources, with commas. Join panics without a
 // source, or with a nil one.
 func Join(sources ...Source) Source {
-	if len(sources) == 0 {
-		panic("reload: Join without a Source")
-	}
-	if slices.Contains(sources, nil) {
-		panic("reload: Join with a nil Source")
-	}
+	refuseNone(sources, "Join")
 	j := &joinSource{sources: slices.Clone(sources)}
 	for _, source := range sources {
 		if _, ok := source.(Restorer); !ok {
@@ -45,6 +40,16 @@ func Join(sources ...Source) Source {
 		}
 	}
 	return &restorerJoin{j}
+}
+
+// refuseNone panics if op has no sources, or a nil one.
+func refuseNone(sources []Source, op string) {
+	if len(sources) == 0 {
+		panic("reload: " + op + " without a Source")
+	}
+	if slices.Contains(sources, nil) {
+		panic("reload: " + op + " with a nil Source")
+	}
 }
 
 type joinSource struct {

@@ -96,7 +96,7 @@ func (r *Reloader) report() *report {
 	return p
 }
 
-// FromCache reports whether the loaded content is that which a Cache had kept.
+// FromCache reports whether a Cache had kept the loaded content.
 func (p *report) FromCache() bool { return p.kept }
 
 // Headline is the status in a sentence or two.
