@@ -4,138 +4,149 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"slices"
-	"time"
-
-	"github.com/poolswap/poolswap/fleet/internal/clock"
 )
 
-// Plan says which revision each replica of a name wants. It is one value, which is
-// changed whole or not at all.
-//
-// Plans of one Epoch are ordered by Seq, and by no clock. An epoch ends when the
-// server has lost its plans, and a Publisher begins a new one.
-type Plan struct {
-	Epoch uint64 `json:"epoch"`
-	Seq   uint64 `json:"seq"`
+// Format is the number of the format of a [Plan]. A server and a client that meet a
+// higher one use the fields that they know.
+const Format = 1
 
-	Stable    string            `json:"stable"`               // what replicas want that nothing else is said of
-	Previous  string            `json:"previous,omitempty"`   // what was stable before, for Rollback
-	Canary    string            `json:"canary,omitempty"`     // what CanaryIDs want
-	CanaryIDs []string          `json:"canary_ids,omitempty"` // fixed when the canary begins
-	CanarySeq uint64            `json:"canary_seq,omitempty"` // Seq of the plan that began the canary
-	Hold      string            `json:"hold,omitempty"`       // why the canary must not be promoted
-	Pins      map[string]string `json:"pins,omitempty"`       // revisions by id of a replica
-	Paused    bool              `json:"paused,omitempty"`     // replicas that run something stay with it
+// Plan says which revision each replica of a name wants. It is one value, which is
+// changed whole or not at all. Plans are ordered by Epoch, then by Seq, and by no
+// clock: a replica takes only a later one.
+//
+// Fields of a later format survive in a Plan that was decoded and is encoded again.
+type Plan struct {
+	Format int    `json:"format"`
+	Name   string `json:"name"`
+	Epoch  uint64 `json:"epoch"` // begins anew when the server has lost its plans; below 2^53
+	Seq    uint64 `json:"seq"`   // one more with each change
+
+	Stable   string            `json:"stable"`             // default revision
+	Previous string            `json:"previous,omitempty"` // stable before and run by replicas: for Rollback
+	Canary   *Canary           `json:"canary,omitempty"`
+	Rollout  *Rollout          `json:"rollout,omitempty"` // widens Canary step by step
+	Pins     map[string]string `json:"pins,omitempty"`    // revisions by id of a replica
+	Paused   bool              `json:"paused,omitempty"`  // replicas that run something stay with it
 
 	// Revisions describes each revision that the plan names.
 	Revisions map[string]Revision `json:"revisions"`
 
 	// Change is the one that made this plan.
 	Change Change `json:"change"`
+
+	// Mirrors are URLs beside the server that content can be fetched from, as
+	// URL/SHA256. The server adds them to its answers; they are not stored.
+	Mirrors []string `json:"mirrors,omitempty"`
+
+	unknown map[string]json.RawMessage // fields of a later format
 }
 
-// Change is an entry of the history: who changed a plan, when, how and why.
-type Change struct {
-	Epoch uint64    `json:"epoch"`
-	Seq   uint64    `json:"seq"` // of the plan that it made
-	At    time.Time `json:"at"`  // by the clock of who made it, for people
-	By    string    `json:"by"`
-	What  string    `json:"what"`           // "publish", "canary", "promote", "rollback", "pin", "unpin", "pause", "resume", "hold", "restore"
-	From  string    `json:"from,omitempty"` // revision
-	To    string    `json:"to,omitempty"`   // revision
-	Whom  []string  `json:"whom,omitempty"` // ids of replicas, of a canary or pin
-	Why   string    `json:"why,omitempty"`
+// Canary is a revision that some replicas try.
+type Canary struct {
+	Revision string `json:"revision"`
+	Selection
+	Seq  uint64 `json:"seq"`            // of the plan that began this canary
+	Hold string `json:"hold,omitempty"` // why it must not be promoted
 }
 
-// newEpoch returns an epoch that no other plan has. It begins with the time, for
-// people, and ends at random: a store can be lost twice while a clock stands or is
-// set back. One that follows the epoch of a backup is above it.
-func newEpoch(after uint64) uint64 {
-	random := uint64(rand.Uint32())
-	if epoch := uint64(clock.Now().UnixNano())>>32<<32 | random; epoch > after { //nolint:gosec // before 1970 it is a number, too
-		return epoch
-	}
-	return after + 1 + random
-}
-
-// Wanted returns the revision that a replica wants.
-func (p *Plan) Wanted(id string) Revision {
-	want := p.Stable
-	if p.Canary != "" && slices.Contains(p.CanaryIDs, id) {
-		want = p.Canary
-	}
+// Wanted returns the revision that a replica wants: its pin, the canary if that
+// selects it, or the stable one.
+func (p *Plan) Wanted(id string, labels map[string]string) Revision {
 	if pin, ok := p.Pins[id]; ok {
-		want = pin
+		return p.Revisions[pin]
 	}
-	return p.Revisions[want]
+	if p.Canary != nil && p.Canary.Includes(p.Canary.Revision, id, labels) {
+		return p.Revisions[p.Canary.Revision]
+	}
+	return p.Revisions[p.Stable]
 }
 
-// after reports whether p is a later plan than other of the same epoch.
-func (p *Plan) after(other *Plan) bool { return p.Epoch == other.Epoch && p.Seq > other.Seq }
+// Version returns Epoch and Seq as the protocol writes them, "EPOCH.SEQ".
+func (p *Plan) Version() string { return fmt.Sprintf("%d.%d", p.Epoch, p.Seq) }
 
-// canaryChange is what a Change says of a canary.
-const canaryChange = "canary"
-
-// encode returns the value to store. It has the ids of a new canary once: they can
-// be as many as the server takes bytes.
-func (p *Plan) encode() ([]byte, error) {
-	once := *p
-	if once.Change.What == canaryChange {
-		once.Change.Whom = nil
-	}
-	return json.Marshal(&once)
+// After reports whether p is a later plan than (epoch, seq).
+func (p *Plan) After(epoch, seq uint64) bool {
+	return p.Epoch > epoch || p.Epoch == epoch && p.Seq > seq
 }
 
-// decodePlan returns the plan of a stored value.
-func decodePlan(value []byte) (*Plan, error) {
-	p := new(Plan)
-	if err := json.Unmarshal(value, p); err != nil {
-		return nil, fmt.Errorf("the plan cannot be read: %w", err)
-	}
-	if p.Change.What == canaryChange {
-		p.Change.Whom = p.CanaryIDs
-	}
-	for _, id := range p.named() {
-		if r, ok := p.Revisions[id]; !ok || r.ID != id {
-			return nil, fmt.Errorf("the plan names revision %q and does not describe it", id)
-		}
-	}
-	return p, nil
-}
-
-// named returns the revisions that p names.
-func (p *Plan) named() []string {
+// Named returns the ids of the revisions that p names, in order.
+func (p *Plan) Named() []string {
 	all := slices.Collect(maps.Values(p.Pins))
-	for _, id := range []string{p.Stable, p.Previous, p.Canary} {
-		if id != "" {
-			all = append(all, id)
-		}
+	all = append(all, p.Stable, p.Previous)
+	if p.Canary != nil {
+		all = append(all, p.Canary.Revision)
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return slices.DeleteFunc(slices.Compact(all), func(id string) bool { return id == "" })
 }
 
-// clone returns a copy of p that shares nothing that a change changes.
-func (p *Plan) clone() *Plan {
+// Clone returns a deep copy of p.
+func (p *Plan) Clone() *Plan {
 	next := *p
-	next.CanaryIDs = slices.Clone(p.CanaryIDs)
-	next.Pins = maps.Clone(p.Pins)
-	next.Revisions = maps.Clone(p.Revisions)
+	if p.Canary != nil {
+		canary := *p.Canary
+		canary.Labels, canary.IDs = maps.Clone(canary.Labels), slices.Clone(canary.IDs)
+		next.Canary = &canary
+	}
+	if p.Rollout != nil {
+		rollout := *p.Rollout
+		rollout.Steps = slices.Clone(rollout.Steps)
+		next.Rollout = &rollout
+	}
+	next.Pins, next.Revisions, next.unknown = maps.Clone(p.Pins), maps.Clone(p.Revisions), maps.Clone(p.unknown)
+	next.Mirrors = slices.Clone(p.Mirrors)
 	return &next
 }
 
-// add makes a revision known to p.
-func (p *Plan) add(r Revision) {
-	if p.Revisions == nil {
-		p.Revisions = map[string]Revision{}
+// check returns an error for a plan that no server makes.
+func (p *Plan) check() error {
+	if p.Epoch == 0 || p.Seq == 0 {
+		return fmt.Errorf("the plan has epoch %d and seq %d", p.Epoch, p.Seq)
 	}
-	p.Revisions[r.ID] = r
+	for _, id := range p.Named() {
+		if r, ok := p.Revisions[id]; !ok || r.ID != id {
+			return fmt.Errorf("the plan names revision %q and does not describe it", id)
+		}
+	}
+	return nil
 }
 
-// forget removes the revisions that p names no more.
-func (p *Plan) forget() {
-	named := p.named()
-	maps.DeleteFunc(p.Revisions, func(id string, _ Revision) bool { return !slices.Contains(named, id) })
+// wirePlan is a Plan without its methods.
+type wirePlan Plan
+
+// planFields are the names of the fields that this version knows.
+var planFields = jsonFields(wirePlan{})
+
+// MarshalJSON implements json.Marshaler.
+func (p *Plan) MarshalJSON() ([]byte, error) {
+	text, err := json.Marshal((*wirePlan)(p))
+	if err != nil || len(p.unknown) == 0 {
+		return text, err
+	}
+	all := maps.Clone(p.unknown)
+	if err := json.Unmarshal(text, &all); err != nil {
+		return nil, err
+	}
+	return json.Marshal(all)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. It refuses a plan that no server makes.
+func (p *Plan) UnmarshalJSON(text []byte) error {
+	var known wirePlan
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(text, &known); err != nil {
+		return fmt.Errorf("the plan cannot be read: %w", err)
+	}
+	if err := json.Unmarshal(text, &all); err != nil {
+		return fmt.Errorf("the plan cannot be read: %w", err)
+	}
+	for _, name := range planFields {
+		delete(all, name)
+	}
+	*p = Plan(known)
+	if len(all) > 0 {
+		p.unknown = all
+	}
+	return p.check()
 }

@@ -44,3 +44,9 @@ func (r Revision) check(name string, keys []ed25519.PublicKey) error {
 	}
 	return errors.New("its signature is by none of the keys")
 }
+
+// Stored is a revision that the server keeps.
+type Stored struct {
+	Revision
+	At time.Time `json:"at"` // the server stored it, or a plan last named it, by the server's clock
+}

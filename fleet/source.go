@@ -2,99 +2,127 @@ package fleet
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/poolswap/poolswap/reload"
 )
 
 // SourceOptions configure a [Source].
 type SourceOptions struct {
-	// ID names the replica in plans and reports. No two replicas of a name may
-	// have the same. It should survive a restart, as a host name does: pins and
-	// canaries name it.
+	// ID names the replica in plans and reports. No two replicas of a name may have
+	// the same. It should survive a restart, as a host name does: pins and canaries
+	// name it.
 	ID string
+
+	// Labels are for selections, such as region=eu. At most 20, and 4 KiB in all.
+	Labels map[string]string
 
 	// Keys, if there are any, are those of publishers: content whose revision none
 	// of them has signed is refused.
 	Keys []ed25519.PublicKey
 
 	// Floor refuses revisions that were created before it, by the clocks of their
-	// publishers; the clock of the replica does not matter. It keeps who writes
-	// plans from going back to content that must not run any more.
+	// publishers; the clock of the replica does not matter. So no plan goes back to
+	// content that must not run any more.
 	Floor time.Time
 
-	// Logger receives Warn for a new epoch; nil stands for slog.Default().
+	// Health, if not nil, returns the requests and errors since the process began,
+	// and a latency. It is called for each report, and must return at once. A rollout
+	// compares replicas by it.
+	Health func() Health
+
+	// ReportEvery is the time between two reports, of a second to MaxReportEvery; 0
+	// stands for DefaultReportEvery.
+	ReportEvery time.Duration
+
+	// Logger receives Warn for a new epoch, and when the server cannot be reached for
+	// hints or reports; nil stands for slog.Default().
 	Logger *slog.Logger
 }
 
+// DefaultReportEvery is the default of SourceOptions.ReportEvery.
+const DefaultReportEvery = 30 * time.Second
+
 // Source is a reload.Source that follows the plan of a name. Wrap it into a
-// reload.Cache, so that a replica that restarts while the server is down has what
-// it had. Pass Observe as reload.Options.Observe, so that it reports what the
-// replica runs. One Source serves one Reloader.
+// reload.Cache, so that a replica that restarts while the server is down has content.
+// Pass Observe as reload.Options.Observe, so that it reports. One Source serves one
+// Reloader, whose Run calls Wait and so learns of plans at once.
 //
-// A Source fetches the plan straight from the server each time. It never goes
-// back to an earlier plan of the same epoch, whatever a server sends.
-// That is for as long as the process lives: what a Cache has kept is what was
-// loaded last when the process ended, or what was before if it was killed between
-// the swap and the record of it. A replica that starts serves that until the
+// A Source never goes back to an earlier plan, whatever a server sends, for as long as
+// the process lives. A replica that starts serves the content of its Cache until the
 // server answers.
 type Source struct {
-	store   store
+	client  *Client
+	name    string
 	options SourceOptions
+	health  *healthCount // nil without SourceOptions.Health
 
-	mu     sync.Mutex // guards what follows
-	plan   *Plan      // the latest, nil before the first
-	report Report
-
-	watch planWatch // of Wait, which one goroutine calls at a time
+	mu      sync.Mutex           // guards the fields below
+	plan    *Plan                // the latest, nil before the first
+	looked  version              // of the plan that the last Fetch used, or that Wait found to change nothing
+	failed  bool                 // the last Fetch failed
+	busy    bool                 // a Fetch has begun, and its attempt has not come to Observe
+	changed chan struct{}        // closed when any of these changes
+	avoided map[string]time.Time // mirrors that sent wrong bytes, and when
+	follower
+	reporter
 }
 
-// NewSource returns a Source of a name. It does not talk to the server yet, which
-// may be down: connect with ReplicaOptions, so that conn comes back by itself.
-// Without nats.IgnoreAuthErrorAbort nats.go closes conn for good when the server
-// has refused it twice, as it does once a token has expired: the replica goes on
-// serving what it has, and each Fetch fails and says so, until the program connects
-// anew.
-//
-// How soon conn notices that a network has gone silent is up to nats.PingInterval
-// (30 s by ReplicaOptions, else 2 minutes), and takes two to three of it. Requests
-// fail after 5 s meanwhile, and the replica asks again.
-func NewSource(conn *nats.Conn, name string, options SourceOptions) (*Source, error) {
-	if conn == nil {
-		return nil, errors.New("fleet: NewSource with a nil Conn")
+// version is the place of a plan in the order of plans.
+type version struct{ epoch, seq uint64 }
+
+// NewSource returns a Source of a name. It makes no request.
+func NewSource(client *Client, name string, options SourceOptions) (*Source, error) {
+	if client == nil {
+		return nil, errors.New("fleet: NewSource with a nil Client")
 	}
-	if err := errors.Join(checkName("name", name), checkName("id of the replica (ID)", options.ID)); err != nil {
-		return nil, err
+	options.ReportEvery = cmp.Or(options.ReportEvery, DefaultReportEvery)
+	report := Report{ID: options.ID, Labels: maps.Clone(options.Labels), Every: options.ReportEvery}
+	if err := errors.Join(CheckName("name", name), report.Check()); err != nil {
+		return nil, fmt.Errorf("fleet: NewSource: %w", err)
+	}
+	labels, err := encode(options.Labels)
+	switch {
+	case err != nil || len(labels) > maxLabelBytes:
+		return nil, fmt.Errorf("fleet: NewSource with labels of more than %d bytes", maxLabelBytes)
+	case options.ReportEvery < time.Second:
+		return nil, errors.New("fleet: NewSource with a ReportEvery of less than a second")
 	}
 	for _, key := range options.Keys {
 		if len(key) != ed25519.PublicKeySize {
 			return nil, fmt.Errorf("fleet: NewSource with a key of %d bytes, not %d", len(key), ed25519.PublicKeySize)
 		}
 	}
+	options.Labels, options.Keys = report.Labels, slices.Clone(options.Keys)
 	if options.Logger == nil {
 		options.Logger = slog.Default()
 	}
-	s := &Source{store: store{conn: conn, name: name}, options: options}
-	s.report.ID = options.ID
+	s := &Source{client: client, name: name, options: options, changed: make(chan struct{}), avoided: map[string]time.Time{}}
+	s.report, s.due = report, never
+	s.leaving, s.leave = context.WithCancel(context.Background())
+	if options.Health != nil {
+		s.health = &healthCount{read: options.Health}
+	}
 	return s, nil
 }
 
 // String returns the name.
-func (s *Source) String() string { return "fleet " + s.store.name }
+func (s *Source) String() string { return "fleet " + s.name }
 
 // Identity returns the name, and which keys and floor the Source has. So a
-// reload.Cache does not use what was kept under others.
+// reload.Cache does not use content that was kept under others.
 func (s *Source) Identity() string {
 	text := s.String()
 	if len(s.options.Keys) > 0 {
@@ -102,7 +130,7 @@ func (s *Source) Identity() string {
 		for _, key := range slices.SortedFunc(slices.Values(s.options.Keys), func(a, b ed25519.PublicKey) int { return bytes.Compare(a, b) }) {
 			all.Write(key)
 		}
-		text += fmt.Sprintf(", keys %x", all.Sum(nil)[:4])
+		text += fmt.Sprintf(", keys %x", all.Sum(nil)[:8])
 	}
 	if !s.options.Floor.IsZero() {
 		text += ", since " + s.options.Floor.UTC().Format(time.RFC3339Nano)
@@ -110,56 +138,99 @@ func (s *Source) Identity() string {
 	return text
 }
 
-// Fetch implements reload.Source: it returns the content of the revision that the
-// plan wants this replica to have.
+// Fetch implements reload.Source: it returns the content of the revision that the plan
+// wants this replica to have. It asks for the plan each time.
 func (s *Source) Fetch(ctx context.Context, have string) (*reload.Content, error) {
-	plan, _, err := s.store.plan(ctx)
+	s.set(func() { s.busy = true })
+	content, err := s.fetch(ctx, have)
+	s.set(func() { s.failed, s.reached = err != nil && !errors.Is(err, reload.ErrNotModified), false })
+	return content, err
+}
+
+func (s *Source) fetch(ctx context.Context, have string) (*reload.Content, error) {
+	plan, err := s.client.plan(ctx, s.name, "", 0)
 	if err != nil {
 		return nil, err
 	}
-	plan = s.accept(plan)
-	want := plan.Wanted(s.options.ID)
+	s.set(func() {
+		s.accept(plan)
+		plan = s.plan
+		s.looked = version{plan.Epoch, plan.Seq}
+	})
+	want := plan.Wanted(s.options.ID, s.options.Labels)
 	if plan.Paused && have != "" {
-		return nil, reload.ErrNotModified
+		current, named := plan.Revisions[have]
+		if !named {
+			return nil, reload.ErrNotModified
+		}
+		want = current
 	}
-	if err := s.check(want); err != nil { // also of what it has: a Cache may have kept it from before the floor
+	if err := s.check(want); err != nil { // also of the current one: a Cache may have kept it from before the floor
 		return nil, &refusedError{want.ID, err}
 	}
 	if want.ID == have {
 		return nil, reload.ErrNotModified
 	}
-	body, err := s.store.openContent(ctx, want)
+	body, err := openTransfer(&transfer{client: s.client, name: s.name, ctx: ctx, want: want, mirrors: s.trusted(plan.Mirrors), avoid: s.avoid})
 	if err != nil {
 		return nil, err
 	}
-	return &reload.Content{Revision: want.ID, Size: want.Size, Modified: want.Created, Body: body, Verify: func(sum [sha256.Size]byte) error {
-		if got := hex.EncodeToString(sum[:]); got != want.SHA256 {
-			return fmt.Errorf("its SHA-256 is %s, and %s was published", got, want.SHA256)
-		}
-		return nil
-	}}, nil
+	return &reload.Content{Revision: want.ID, Size: want.Size, Modified: want.Created, Body: body, Verify: body.verify}, nil
 }
 
-// accept returns the later one of the plan that the server has and of the latest
-// plan that was seen. A plan of another epoch is of a server that has lost its
-// plans: it is accepted here alone, where it came as the answer to a question.
-func (s *Source) accept(plan *Plan) *Plan {
+// plan returns the plan of a name, or nil if the server has waited in vain for one later
+// than after.
+func (c *Client) plan(ctx context.Context, name, after string, wait time.Duration) (*Plan, error) {
+	query := url.Values{}
+	if after != "" {
+		query.Set("after", after)
+	}
+	if wait > 0 {
+		query.Set("wait", wait.String())
+	}
+	plan := new(Plan)
+	op := "get the plan of " + name
+	status, err := c.do(ctx, &request{op: op, method: http.MethodGet, path: []string{"names", name, "plan"}, query: query, into: plan, wait: wait})
+	switch {
+	case err != nil:
+		return nil, err
+	case status == http.StatusNoContent && after != "":
+		return nil, nil
+	case plan.Name != name: // also of an answer without one
+		return nil, fmt.Errorf("fleet: %s: the server sent a plan of %q", op, oneLine(plan.Name))
+	}
+	return plan, nil
+}
+
+// set changes fields under mu, and wakes Wait.
+func (s *Source) set(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.plan == nil || plan.after(s.plan):
-		s.plan = plan
-	case plan.Epoch != s.plan.Epoch:
-		s.options.Logger.Warn("fleet: the plans of the server begin anew", slog.String("name", s.store.name),
-			slog.Uint64("epoch", plan.Epoch), slog.Uint64("seq", plan.Seq), slog.Uint64("epoch_before", s.plan.Epoch), slog.Uint64("seq_before", s.plan.Seq))
-		s.plan = plan
-	}
-	return s.plan
+	change()
+	s.wake()
 }
 
-// check refuses what the plan must not make this replica load.
+// wake makes Wait look again. The caller has mu.
+func (s *Source) wake() {
+	close(s.changed)
+	s.changed = make(chan struct{})
+}
+
+// accept takes a plan if it is later than the latest. The caller has mu.
+func (s *Source) accept(plan *Plan) {
+	if s.plan != nil && !plan.After(s.plan.Epoch, s.plan.Seq) {
+		return
+	}
+	if s.plan != nil && plan.Epoch != s.plan.Epoch {
+		s.options.Logger.Warn("fleet: the plans of the server begin anew", slog.String("name", s.name),
+			slog.Uint64("epoch", plan.Epoch), slog.Uint64("seq", plan.Seq), slog.Uint64("epoch_before", s.plan.Epoch), slog.Uint64("seq_before", s.plan.Seq))
+	}
+	s.plan = plan
+}
+
+// check returns why this replica must not run a revision.
 func (s *Source) check(want Revision) error {
-	if err := want.check(s.store.name, s.options.Keys); err != nil {
+	if err := want.check(s.name, s.options.Keys); err != nil {
 		return err
 	}
 	if want.Created.Before(s.options.Floor) {
@@ -179,10 +250,3 @@ func (e *refusedError) Error() string {
 }
 
 func (e *refusedError) Unwrap() error { return e.err }
-
-// latest returns the latest plan that was seen, or nil.
-func (s *Source) latest() *Plan {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.plan
-}

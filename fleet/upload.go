@@ -3,150 +3,142 @@ package fleet
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/url"
+	"os"
 	"time"
-
-	"github.com/nats-io/nats.go/jetstream"
 )
 
-// uploaded is content whose chunks are stored, and which finish makes a revision.
-type uploaded struct {
-	chunks string // id of them
-	count  uint32
-	size   int64
-	digest []byte // SHA-256
+// uploadAnswer is how long the servers may take once they have all bytes: a majority
+// writes them.
+const uploadAnswer = 5 * time.Minute
+
+// payload is content on its way to the servers, which can be read again and again.
+type payload struct {
+	io.ReaderAt
+	start, size int64
+	sum         string
+	file        *os.File // a temporary one, or nil
 }
 
-// storeTimeout bounds how long the server may take to store a chunk.
-const storeTimeout = 10 * time.Second
+func (l *payload) reader() io.Reader { return io.NewSectionReader(l.ReaderAt, l.start, l.size) }
 
-// uploadWindow is how many chunks the server may not have stored yet.
-const uploadWindow = 64
-
-// metadataKey is where an object has its Revision, as JSON.
-const metadataKey = "poolswap-revision"
-
-// upload stores content in chunks. If it fails, it removes them.
-//
-// ObjectStore.Put sends up to 4,000 chunks ahead, and a server with a slow disk
-// refuses what it cannot queue; and it makes a chunk of each Read, however short.
-func (s *store) upload(ctx context.Context, content io.Reader) (u *uploaded, err error) {
-	js, err := jetstream.New(s.conn, jetstream.WithPublishAsyncMaxPending(2*uploadWindow), jetstream.WithPublishAsyncTimeout(storeTimeout))
+// newPayload reads content to its end. It writes content that can be read only once, such
+// as that of a pipe, to a temporary file.
+func newPayload(ctx context.Context, content io.Reader) (l *payload, err error) {
+	l = new(payload)
+	if !l.seek(content) {
+		if l.file, err = os.CreateTemp("", "fleet-content-*"); err != nil {
+			return nil, err
+		}
+		l.ReaderAt = l.file
+		l.size, err = io.Copy(l.file, contextReader{content, ctx})
+	}
+	sum := sha256.New()
+	if err == nil {
+		var n int64
+		if n, err = io.Copy(sum, contextReader{l.reader(), ctx}); err == nil && n != l.size {
+			err = fmt.Errorf("%d of %d bytes could be read", n, l.size)
+		}
+	}
 	if err != nil {
+		l.Close()
 		return nil, err
 	}
-	defer js.CleanupPublisher()
-	u = &uploaded{chunks: newID()}
-	defer func() {
-		if err != nil {
-			s.discard(ctx, u)
-		}
-	}()
-	sum := sha256.New()
-	var window []sentChunk
-	for end := false; !end; {
-		var chunk []byte
-		if len(window) < uploadWindow {
-			chunk = make([]byte, chunkSize)
-		} else { // nats.go has a chunk until it is stored
-			if err := stored(ctx, window[0].ack); err != nil {
-				return u, err
-			}
-			chunk, window = window[0].chunk, window[1:]
-		}
-		n, err := fill(chunk, content)
-		if end = err == io.EOF; err != nil && !end { //nolint:errorlint // the end and nothing else
-			return u, err
-		}
-		if n == 0 {
-			break
-		}
-		sum.Write(chunk[:n])
-		u.count, u.size = u.count+1, u.size+int64(n)
-		// A chunk that is sent once more comes after those that followed it.
-		ack, err := js.PublishAsync(chunkPrefix+u.chunks, chunk[:n], jetstream.WithExpectStream(contentStream), jetstream.WithRetryAttempts(0))
-		if err != nil {
-			return u, err
-		}
-		window = append(window, sentChunk{chunk, ack})
-	}
-	for _, sent := range window {
-		if err := stored(ctx, sent.ack); err != nil {
-			return u, err
-		}
-	}
-	u.digest = sum.Sum(nil)
-	return u, nil
+	l.sum = hex.EncodeToString(sum.Sum(nil))
+	return l, nil
 }
 
-// fill reads until chunk is full. It returns io.EOF only if content does: io.ReadFull
-// makes io.ErrUnexpectedEOF of that, which is how content ends that was cut off.
-func fill(chunk []byte, content io.Reader) (n int, err error) {
-	for n < len(chunk) && err == nil {
-		var more int
-		more, err = content.Read(chunk[n:])
-		n += more
+// seek finds out where content begins and ends, if it can be read again.
+func (l *payload) seek(content io.Reader) bool {
+	file, ok := content.(interface {
+		io.ReaderAt
+		io.Seeker
+	})
+	if !ok {
+		return false
+	}
+	start, err := file.Seek(0, io.SeekCurrent)
+	if err != nil { // a pipe
+		return false
+	}
+	end, err := file.Seek(0, io.SeekEnd)
+	l.ReaderAt, l.start, l.size = file, start, end-start
+	return err == nil && end >= start && end > 0 // a device has no end
+}
+
+// Close removes the temporary file.
+func (l *payload) Close() {
+	if l.file != nil {
+		l.file.Close()
+		os.Remove(l.file.Name())
+	}
+}
+
+// contextReader reads until ctx ends.
+type contextReader struct {
+	io.Reader
+	ctx context.Context
+}
+
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.Reader.Read(p)
+}
+
+// upload stores content as r. It asks another server after a failure.
+func (c *Client) upload(ctx context.Context, name string, r Revision, load *payload) error {
+	query := url.Values{"id": {r.ID}, "created": {r.Created.Format(time.RFC3339Nano)}}
+	q := &request{op: "store content for " + name, method: http.MethodPost, path: []string{"names", name, "revisions"}, query: query}
+	return c.each(ctx, false, func(server *url.URL) error {
+		attempt, clock := newStopwatch(ctx)
+		defer clock.end()
+		clock.start(answerTimeout, "no answer")
+		response, err := c.send(attempt, server, q, func() (io.Reader, int64) {
+			return &timedReader{load.reader(), clock}, r.Size
+		}, "Content-Type", "application/octet-stream", "Expect", "100-continue")
+		if err != nil {
+			return err
+		}
+		defer response.Body.Close()
+		clock.start(bodyTimeout, "the answer did not end")
+		if response.StatusCode >= 300 {
+			return c.refusal(server, q.op, response)
+		}
+		var stored Revision
+		text, err := io.ReadAll(io.LimitReader(response.Body, maxFailure))
+		if err == nil {
+			err = json.Unmarshal(text, &stored)
+		}
+		if err == nil && (stored.ID != r.ID || !stored.Created.Equal(r.Created) || stored.Size != r.Size || stored.SHA256 != r.SHA256) {
+			err = errors.New("the server stored other content, or the content changed meanwhile")
+		}
+		if err != nil {
+			return fmt.Errorf("fleet: %s: %s: %w", q.op, server, withoutToken(causeOf(attempt, err), c.token.get()))
+		}
+		return nil
+	})
+}
+
+// timedReader is the body of an upload. The connection has a time for each part of it,
+// and the servers for their answer to all.
+type timedReader struct {
+	io.Reader
+	clock *stopwatch
+}
+
+func (t *timedReader) Read(p []byte) (n int, err error) {
+	if n, err = t.Reader.Read(p); err == nil {
+		t.clock.start(stallTimeout, "no byte of the content was taken")
+	} else {
+		t.clock.start(uploadAnswer, "no answer to the content")
 	}
 	return n, err
-}
-
-// sentChunk is a chunk that the server may not have stored yet.
-type sentChunk struct {
-	chunk []byte
-	ack   jetstream.PubAckFuture
-}
-
-// stored waits until the server has stored a message.
-func stored(ctx context.Context, message jetstream.PubAckFuture) error {
-	select {
-	case <-message.Ok():
-		return nil
-	case err := <-message.Err():
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// discard removes chunks that no object has. If it fails, sweepChunks does.
-func (s *store) discard(ctx context.Context, u *uploaded) {
-	ctx, cancel := within(context.WithoutCancel(ctx))
-	defer cancel()
-	if stream, err := s.js.Stream(ctx, contentStream); err == nil {
-		stream.Purge(ctx, jetstream.WithPurgeSubject(chunkPrefix+u.chunks)) //nolint:errcheck // see above
-	}
-}
-
-// finish makes uploaded content a revision. It writes what ADR-20 of NATS says of
-// an object, so that its tools read it, too.
-func (s *store) finish(ctx context.Context, r Revision, u *uploaded) error {
-	revision, err := json.Marshal(r)
-	if err != nil {
-		return err
-	}
-	name := objectName(s.name, r.ID)
-	info, err := json.Marshal(jetstream.ObjectInfo{
-		ObjectMeta: jetstream.ObjectMeta{
-			Name: name, Opts: &jetstream.ObjectMetaOptions{ChunkSize: chunkSize}, Metadata: map[string]string{metadataKey: string(revision)},
-		},
-		Bucket: contentBucket, NUID: u.chunks, Size: uint64(u.size), Chunks: u.count, //nolint:gosec // it is not negative
-		Digest: "SHA-256=" + base64.URLEncoding.EncodeToString(u.digest),
-	})
-	if err != nil {
-		return err
-	}
-	short, cancel := within(ctx)
-	defer cancel()
-	if err = s.putDescription(short, name, info); err == nil {
-		return nil
-	}
-	var refused *jetstream.APIError
-	if errors.As(err, &refused) { // otherwise it may be stored
-		s.discard(ctx, u)
-	}
-	return explained(short, fmt.Errorf("its description: %w", err))
 }

@@ -3,132 +3,182 @@ package fleet
 import (
 	"context"
 	"errors"
-	"slices"
-
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
 )
 
-// planWatch is what Wait goes on with from one call to the next. A watcher is
-// made once and kept: the server forgets those of a broken connection late, and
-// many of them would cost it much.
-type planWatch struct {
-	watcher jetstream.KeyWatcher
-	stop    func() // closes it
-	status  chan nats.Status
+const (
+	pollWait = 55 * time.Second // that the server waits for a later plan
+
+	// The pauses between polls that fail double from the first to the last.
+	firstPollRetry, lastPollRetry = time.Second, 30 * time.Second
+	maxPollRetryAfter             = 5 * time.Minute
+
+	// Polls that are answered rest for a moment. A server that answers at once more
+	// than pollBurst times in a row is asked every pollRate.
+	pollRest  = 100 * time.Millisecond
+	pollBurst = 20
+	pollRate  = 10 * time.Second
+
+	// A replica that a plan does not concern reports that it knows of it after up to
+	// this time, so that a thousand do not report at once.
+	reportSpread = 2 * time.Second
+)
+
+// follower is the state of polling for plans, which goes on from one Wait to the next.
+// Source.mu guards it.
+type follower struct {
+	failures int       // polls in a row
+	credit   float64   // of polls that may be answered at once
+	answered time.Time // the last poll
+	next     time.Time // no poll before it
+	reached  bool      // a poll was answered after failures, and no Fetch has begun since
 }
 
-// Wait implements reload.Waiter: it returns when there is a plan that wants
-// another revision than have, or when a connection was made. After that it makes a
-// new watcher: the old one is blind for some seconds.
+// Wait implements reload.Waiter: it returns when the plan wants another revision than
+// have, and when the server answers again after a Fetch failed. It asks by long polls,
+// and paces those that fail or are answered at once. While it runs, it sends reports
+// every SourceOptions.ReportEvery. It fails only when ctx ends.
 func (s *Source) Wait(ctx context.Context, have string) error {
-	w := &s.watch
-	if w.watcher == nil {
-		if again, err := s.awaitConnection(ctx); again || err != nil {
-			return err
-		}
-		if err := s.openWatch(ctx); err != nil {
-			return err
-		}
-	}
+	polling, cancel := context.WithCancel(ctx)
+	var poll sync.WaitGroup
+	defer poll.Wait()
+	defer cancel()
+	idle, ended := true, make(chan struct{}, 1)
+	timer := time.NewTimer(0)
+	defer timer.Stop()
 	for {
+		news, changed, due := s.look(have)
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case news:
+			return nil
+		case idle:
+			idle = false
+			poll.Go(func() {
+				s.poll(polling)
+				ended <- struct{}{}
+			})
+		}
+		timer.Reset(time.Until(due))
 		select {
 		case <-ctx.Done():
-			s.closeWatch()
-			return ctx.Err()
-		case status := <-w.status:
-			if status == nats.CLOSED {
-				s.closeWatch()
-				return s.store.notConnected()
-			}
-			s.closeWatch()
-			return nil
-		case entry, open := <-w.watcher.Updates():
-			if !open {
-				s.closeWatch()
-				return errors.New("the watcher of plans was closed")
-			}
-			if entry != nil && entry.Operation() == jetstream.KeyValuePut && s.isNews(entry.Value(), have) {
-				return nil
-			}
+		case <-ended:
+			idle = true
+		case <-changed:
+		case <-timer.C:
+			s.reportNow()
 		}
 	}
 }
 
-// awaitConnection waits until there is a connection, and reports whether it came
-// meanwhile.
-func (s *Source) awaitConnection(ctx context.Context) (came bool, err error) {
-	conn := s.store.conn
-	status := conn.StatusChanged(nats.CONNECTED, nats.CLOSED)
-	defer conn.RemoveStatusListener(status)
-	switch {
-	case conn.IsConnected():
-		return false, nil
-	case conn.IsClosed():
-		return false, s.store.notConnected()
+// look reports whether there is reason for a Fetch, and otherwise when to look again. If
+// the plan leaves the replica as it is, the next report says that it knows the plan.
+func (s *Source) look(have string) (news bool, changed <-chan struct{}, due time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch later := s.plan != nil && s.plan.After(s.looked.epoch, s.looked.seq); {
+	case s.reached && s.failed:
+		news = true
+	case !later:
+	case s.report.Error != "": // another plan may want the revision that it runs, and the report must say so
+		news = true
+	case s.plan.Paused && have != "":
+		s.follow()
+	default:
+		want := s.plan.Wanted(s.options.ID, s.options.Labels).ID
+		news = want != have
+		if !news && want == s.report.Revision {
+			s.follow()
+		}
 	}
+	return news, s.changed, s.due
+}
+
+// follow lets a report say soon that the replica follows the latest plan, unless an
+// attempt is under way, which went by an earlier one and may change the revision. The
+// caller has mu.
+func (s *Source) follow() {
+	if s.busy || s.number == 0 { // or nothing has come to Observe yet
+		return
+	}
+	s.looked = version{s.plan.Epoch, s.plan.Seq}
+	s.report.Epoch, s.report.Seq = s.looked.epoch, s.looked.seq
+	if soon := time.Now().Add(rand.N(min(reportSpread, s.options.ReportEvery/10))); soon.Before(s.due) {
+		s.due = soon
+	}
+}
+
+// poll asks for a later plan once, when its time has come.
+func (s *Source) poll(ctx context.Context) {
+	s.mu.Lock()
+	pause, wait, after := time.Until(s.next), pollWait, "0.0"
+	if s.failures > 0 {
+		wait = 0 // to know soon that the server is back
+	}
+	if s.plan != nil {
+		after = s.plan.Version()
+	}
+	s.mu.Unlock()
+	if !sleep(ctx, pause) {
+		return
+	}
+	plan, err := s.client.plan(ctx, s.name, after, wait)
+	if ctx.Err() != nil {
+		return
+	}
+	s.set(func() {
+		if err != nil {
+			s.pollFailed(err)
+			return
+		}
+		if s.failures > 0 {
+			s.failures, s.reached = 0, true
+		}
+		if plan != nil {
+			s.accept(plan)
+		}
+		now, rest := time.Now(), pollRest
+		s.credit = min(pollBurst, s.credit+now.Sub(s.answered).Seconds()/pollRate.Seconds()) - 1
+		if s.credit < 0 {
+			rest = pollRate
+		}
+		s.answered, s.next = now, now.Add(rest)
+	})
+}
+
+// pollFailed sets the pause after a failure. The caller has mu.
+func (s *Source) pollFailed(err error) {
+	s.failures++
+	if s.failures == 1 {
+		s.options.Logger.Warn("fleet: no hints from the server", slog.String("name", s.name), slog.Any("error", err))
+	}
+	pause := backoff(firstPollRetry, lastPollRetry, s.failures)
+	var failed *Error
+	if errors.As(err, &failed) && failed.After > pause {
+		pause = min(failed.After, maxPollRetryAfter) + rand.N(pause)
+	}
+	s.next = time.Now().Add(pause)
+}
+
+// backoff returns the pause after n failures in a row: between half of first, doubled
+// with each failure up to last, and all of it.
+func backoff(first, last time.Duration, n int) time.Duration {
+	pause := min(last, first<<min(n-1, 20))
+	return pause/2 + rand.N(pause/2)
+}
+
+// sleep waits until d has passed, and reports false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
 	select {
+	case <-timer.C:
+		return ctx.Err() == nil
 	case <-ctx.Done():
-		return false, ctx.Err()
-	case now := <-status:
-		if now == nats.CLOSED {
-			return false, s.store.notConnected()
-		}
-		return true, nil
-	}
-}
-
-// isNews reports whether a plan that a watcher saw is a reason to fetch. It may be
-// an old one: a watcher that was reset replays.
-func (s *Source) isNews(value []byte, have string) bool {
-	plan, err := decodePlan(value)
-	if err != nil {
-		return true // Fetch says what is wrong
-	}
-	latest := s.latest()
-	if latest != nil && plan.Epoch == latest.Epoch && plan.Seq <= latest.Seq {
 		return false
 	}
-	if latest == nil || plan.Epoch != latest.Epoch || s.failing() {
-		return true
-	}
-	if slices.Contains(plan.CanaryIDs, s.options.ID) && s.reported() < plan.CanarySeq {
-		return true // the report must say that it knows of the canary
-	}
-	return !plan.Paused && plan.Wanted(s.options.ID).ID != have
-}
-
-// failing reports whether the last attempt failed: another plan may want what the
-// replica runs, and the report must say so.
-func (s *Source) failing() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.report.Error != ""
-}
-
-// reported returns the Seq of the plan in the last report.
-func (s *Source) reported() uint64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.report.Seq
-}
-
-func (s *Source) openWatch(ctx context.Context) error {
-	short, cancel := within(ctx)
-	defer cancel()
-	if err := s.store.open(short); err != nil {
-		return err
-	}
-	watcher, stop, err := s.store.watchKeys(context.WithoutCancel(ctx), s.store.plans, token(s.store.name))
-	if err != nil {
-		return err
-	}
-	s.watch = planWatch{watcher, stop, s.store.conn.StatusChanged(nats.CONNECTED, nats.CLOSED)}
-	return nil
-}
-
-func (s *Source) closeWatch() {
-	s.watch.stop()
-	s.store.conn.RemoveStatusListener(s.watch.status)
-	s.watch = planWatch{}
 }

@@ -8,7 +8,6 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
-	"sync"
 )
 
 // Keys returns the public keys that are good today. It is called for each new content,
@@ -26,7 +25,7 @@ func KeysFrom(source Source) Keys {
 	if source == nil {
 		panic("reload: KeysFrom with a nil Source")
 	}
-	f := &keyFile{source: source, loader: Reloader{options: Options{MaxBytes: maxSide}}}
+	f := &keyFile{source: source, turn: make(chan struct{}, 1), loader: Reloader{options: Options{MaxBytes: maxSide}}}
 	return func(ctx context.Context) ([]ed25519.PublicKey, error) {
 		keys, err := f.read(ctx)
 		if err != nil {
@@ -40,15 +39,19 @@ func KeysFrom(source Source) Keys {
 type keyFile struct {
 	source Source
 
-	mu       sync.Mutex // guards the fields below
-	loader   Reloader   // for a Fallback: the loaded content is that of the keys
-	revision string     // of keys
+	turn     chan struct{} // full while the source is asked; guards the fields below
+	loader   Reloader      // for a Fallback: the loaded content is that of the keys
+	revision string        // of keys
 	keys     []ed25519.PublicKey
 }
 
 func (f *keyFile) read(ctx context.Context) ([]ed25519.PublicKey, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	select {
+	case f.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-f.turn }()
 	content, err := f.source.Fetch(&reloaderContext{ctx, &f.loader}, f.revision)
 	if f.revision != "" && errors.Is(err, ErrNotModified) {
 		return f.keys, nil

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"io"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -246,5 +247,32 @@ func TestKeysFromFile(t *testing.T) {
 	renamed(name).Remove(t)
 	if _, err := keys(t.Context()); err == nil || errors.Is(err, reload.ErrNotModified) {
 		t.Errorf("without the file, the error is %v", err)
+	}
+}
+
+func TestKeysFromHeedsContext(t *testing.T) {
+	t.Parallel()
+	asked, release := make(chan struct{}), make(chan struct{})
+	public, _ := key(1)
+	text := pemOf(t, public)
+	keys := reload.KeysFrom(sourceFunc(func(context.Context, string) (*reload.Content, error) {
+		close(asked)
+		<-release
+		return &reload.Content{Revision: "1", Size: -1, Body: io.NopCloser(bytes.NewReader(text))}, nil
+	}))
+	done := make(chan error)
+	go func() {
+		_, err := keys(t.Context())
+		done <- err
+	}()
+	<-asked
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := keys(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("the keys, while another asks for them and with a ctx that has ended: %v", err)
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 }

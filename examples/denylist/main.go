@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -12,52 +13,50 @@ import (
 	"net"
 	"net/http"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/slab"
 )
 
 type list struct {
 	poolswap.Ref
-	text    bytes.Buffer
-	domains [][]byte // parts of text, sorted
+	domains slab.Map[struct{}]
 }
 
 // reset keeps the memory for another list.
 func (l *list) reset() bool {
-	l.text.Reset()
-	l.domains = l.domains[:0]
+	l.domains.Reset()
 	return true
 }
 
 // load refuses content that is no list of domains, such as the page of a proxy.
 func load(_ context.Context, next, _ *list, content *reload.Content) error {
-	if _, err := next.text.ReadFrom(content.Body); err != nil {
-		return err
-	}
-	for line := range bytes.Lines(next.text.Bytes()) {
-		domain, _, _ := bytes.Cut(line, []byte("#")) // of a comment
+	lines := bufio.NewScanner(content.Body)
+	for lines.Scan() {
+		domain, _, _ := bytes.Cut(lines.Bytes(), []byte("#")) // of a comment
 		if domain = bytes.TrimSpace(domain); bytes.ContainsAny(domain, " \t<>/") {
 			return fmt.Errorf("%.60q is no domain", domain)
 		} else if len(domain) > 0 {
-			next.domains = append(next.domains, domain)
+			next.domains.SetBytes(domain, struct{}{}) // copies it
 		}
 	}
-	if len(next.domains) == 0 {
+	if err := lines.Err(); err != nil {
+		return err
+	}
+	if next.domains.Len() == 0 {
 		return errors.New("the list is empty")
 	}
-	slices.SortFunc(next.domains, bytes.Compare)
 	return nil
 }
 
 // has reports whether the domain, or one that it is part of, is on the list.
 func (l *list) has(domain string) (listed bool) {
 	for found := true; found && !listed; _, domain, found = strings.Cut(domain, ".") {
-		_, listed = slices.BinarySearchFunc(l.domains, []byte(domain), bytes.Compare)
+		_, listed = l.domains.Get(domain)
 	}
 	return listed
 }

@@ -14,11 +14,8 @@ import (
 	"net"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/poolswap/poolswap/fleet"
 	"github.com/poolswap/poolswap/reload"
@@ -26,11 +23,12 @@ import (
 
 // config is what the flags say.
 type config struct {
-	address, dir, name         string
-	server, user, password, ca string
-	source                     fleet.SourceOptions
-	every                      time.Duration
-	maxLoss                    float64
+	address, dir, name string
+	servers            string
+	client             fleet.ClientOptions
+	source             fleet.SourceOptions
+	every              time.Duration
+	maxLoss            float64
 }
 
 func main() {
@@ -40,10 +38,9 @@ func main() {
 	flag.StringVar(&c.dir, "dir", "fleet.spool", "`directory` for the last good table; no other process may use it")
 	flag.StringVar(&c.name, "name", "asn", "`name` under which the tables are published")
 	flag.StringVar(&c.source.ID, "id", host, "`id` of this replica in plans and reports; no other has the same")
-	flag.StringVar(&c.server, "server", nats.DefaultURL, "`URL` of the server; several, with commas, of a cluster")
-	flag.StringVar(&c.user, "user", "", "`name` of the user, as replica/ID; without one the replica connects without credentials")
-	flag.StringVar(&c.password, "password-file", "", "`file` with the user's password")
-	flag.StringVar(&c.ca, "tls-ca", "", "`file` with the certificates of authorities; the server's URL begins with tls:// then")
+	flag.StringVar(&c.servers, "server", "http://127.0.0.1:8422", "`URL` of the server; several, with commas, of a cluster")
+	flag.StringVar(&c.client.TokenFile, "token-file", "", "`file` with the token of this replica")
+	flag.StringVar(&c.client.CAFile, "ca", "", "`file` with the certificates that may have signed the server's")
 	flag.Func("key", "public Ed25519 `key` of a publisher, in base64; refuse what none of the keys has signed;\ngive it again for each key", func(text string) error {
 		key, err := base64.StdEncoding.DecodeString(text)
 		if err == nil && len(key) != ed25519.PublicKeySize {
@@ -71,12 +68,11 @@ func main() {
 
 // run serves until ctx ends.
 func run(ctx context.Context, c config) error {
-	conn, err := connect(c)
+	client, err := fleet.NewClient(c.servers, c.client)
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	source, err := fleet.NewSource(conn, c.name, c.source)
+	source, err := fleet.NewSource(client, c.name, c.source)
 	if err != nil {
 		return err
 	}
@@ -91,27 +87,4 @@ func run(ctx context.Context, c config) error {
 		slog.Warn("the fleet still lists this replica for a while", "err", left)
 	}
 	return err
-}
-
-// connect returns a connection that comes back by itself, however long the server
-// is away, and that need not be there yet.
-func connect(c config) (*nats.Conn, error) {
-	options := append(fleet.ReplicaOptions(nil), nats.Name("replica "+c.source.ID))
-	if c.user != "" {
-		if _, err := os.Stat(c.password); err != nil {
-			return nil, fmt.Errorf("-password-file: %w", err)
-		}
-		// The file is read for each connection, so that a password can be replaced.
-		options = append(options, nats.UserInfoHandler(func() (user, password string) {
-			text, err := os.ReadFile(c.password)
-			if err != nil {
-				slog.Warn("the password cannot be read", "err", err)
-			}
-			return c.user, strings.TrimSpace(string(text))
-		}))
-	}
-	if c.ca != "" {
-		options = append(options, nats.RootCAs(c.ca))
-	}
-	return nats.Connect(c.server, options...)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // newKey writes a new signing key to a file and prints the public one.
@@ -45,14 +46,17 @@ func makeKey(name string) (ed25519.PrivateKey, error) {
 	return key, errors.Join(err, file.Close())
 }
 
+// fileMode is that of files with secrets.
+const fileMode = 0o600
+
 // signingKey returns the key in a file: the 64 bytes of an ed25519.PrivateKey in
 // base64. Its seed alone would look like a public key.
 func signingKey(name string) (ed25519.PrivateKey, error) {
-	text, err := secretOf(name)
+	text, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
 	}
-	key, err := base64.StdEncoding.DecodeString(text)
+	key, err := base64.StdEncoding.DecodeString(strings.TrimRight(string(text), "\r\n"))
 	if err != nil || len(key) != ed25519.PrivateKeySize || !ed25519.NewKeyFromSeed(key[:ed25519.SeedSize]).Equal(ed25519.PrivateKey(key)) {
 		return nil, fmt.Errorf("%s holds no Ed25519 private key as `fleetd key` makes it", name)
 	}

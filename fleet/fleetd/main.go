@@ -46,28 +46,27 @@ type call struct {
 
 var commands = map[string]command{
 	"serve":    {"", "run a server", serve},
-	"setup":    {"", "prepare a server that is not of fleetd", setup},
-	"keep":     {"", "guard canaries and delete old content of a fleet that is elsewhere", keepElsewhere},
+	"token":    {"make NAME | list | revoke ID", "make a token for a person or program, list or revoke tokens", token},
 	"key":      {"FILE", "make a key that signs, and print the public one for replicas", newKey},
-	"names":    {"", "list the names under which something was published", names},
-	"page":     {"", "serve the page of a fleet that is elsewhere", servePage},
-	"publish":  {"NAME FILE", "store a file and make it what every replica wants", publish},
-	"store":    {"NAME FILE", "store a file for a canary", storeFile},
-	"status":   {"NAME", "show what replicas are to run, and run", status},
+	"names":    {"", "list the names", names},
+	"publish":  {"NAME FILE", "store a file and make it stable, with -steps as a rollout", publish},
+	"store":    {"NAME FILE", "store a file for a canary or a rollout", storeFile},
+	"status":   {"NAME", "show the plan and the replicas", status},
 	"history":  {"NAME", "show the changes, the oldest first", history},
 	"stored":   {"NAME", "list the revisions that are stored", stored},
 	"canary":   {"NAME REVISION [ID...]", "let some replicas run a revision", canary},
-	"promote":  {"NAME", "make the canary stable", promote},
-	"rollback": {"NAME [REVISION]", "end a canary, or go back to what was stable before", rollback},
-	"pin":      {"NAME ID REVISION", "let one replica run a revision", pin},
-	"unpin":    {"NAME ID", "end a pin", unpin},
-	"pause":    {"NAME", "let every replica stay with what it runs", pause},
-	"resume":   {"NAME", "end a pause", resume},
+	"promote":  {"NAME", "make the canary stable", change(fleet.KindPromote, 0)},
+	"rollout":  {"NAME REVISION", "widen a canary step by step, and go back by itself if it fails", rollout},
+	"rollback": {"NAME [REVISION]", "end a canary or a rollout, or go back to the stable revision before", change(fleet.KindRollback, 0, revisionField)},
+	"pin":      {"NAME ID REVISION", "let one replica run a revision", change(fleet.KindPin, 2, idField, revisionField)},
+	"unpin":    {"NAME ID", "end a pin", change(fleet.KindUnpin, 1, idField)},
+	"pause":    {"NAME", "let every replica stay with its revision", change(fleet.KindPause, 0)},
+	"resume":   {"NAME", "end a pause", change(fleet.KindResume, 0)},
 	"verify":   {"NAME", "read every stored revision and check its bytes", verify},
-	"password": {"ID", "print the password of the user replica/ID, who writes the reports of that replica alone", userOf},
-	"backup":   {"NAME FILE", "write plan, history and content to a file", backup},
-	"restore":  {"NAME FILE", "bring back what a backup has, where nothing was published", restore},
-	"retain":   {"NAME", "delete old content", retain},
+	"repair":   {"NAME [REVISION]", "replace a plan that cannot be read, or begin an epoch of a plan that replicas are ahead of", repair},
+	"remove":   {"NAME", "remove a name with its plan, history and content", remove},
+	"backup":   {"NAME FILE", "write plan and content to a file", backup},
+	"restore":  {"NAME FILE", "bring back a backup, where nothing was published", restore},
 }
 
 func main() {
@@ -96,7 +95,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	c := &call{flags: flag.NewFlagSet("fleetd "+args[0], flag.ContinueOnError), args: args[1:], stdin: os.Stdin, stdout: stdout, stderr: stderr}
 	c.flags.SetOutput(stderr)
 	c.flags.Usage = func() {
-		fmt.Fprintf(c.flags.Output(), "usage: fleetd %s [flags] %s\n%s\n", args[0], cmd.arguments, cmd.does)
+		fmt.Fprintf(c.flags.Output(), "usage: fleetd %s\n%s\n", strings.TrimSpace(args[0]+" [flags] "+cmd.arguments), cmd.does)
 		c.flags.PrintDefaults()
 	}
 	err := cmd.run(ctx, c)
@@ -118,7 +117,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 func usage(w io.Writer) {
 	fmt.Fprintln(w, "usage: fleetd COMMAND [flags] [arguments]")
 	for _, name := range slices.Sorted(maps.Keys(commands)) {
-		fmt.Fprintf(w, "  %-34s %s\n", name+" "+commands[name].arguments, commands[name].does)
+		fmt.Fprintf(w, "  %-36s %s\n", name+" "+commands[name].arguments, commands[name].does)
 	}
 	fmt.Fprintln(w, "fleetd COMMAND -h shows the flags. It exits with 1 after a failure, with 2 for wrong usage,\nand with 3 if another change of the plan came between.")
 }
@@ -140,21 +139,11 @@ func (c *call) parse(least, most int) ([]string, error) {
 		plain, args = append(plain, c.flags.Arg(0)), c.flags.Args()[1:]
 	}
 	if len(plain) < least || len(plain) > most {
-		fmt.Fprintf(c.stderr, "fleetd: %d arguments, want %s\n", len(plain), span(least, most))
+		fmt.Fprintf(c.stderr, "fleetd: wrong number of arguments: %d\n", len(plain))
 		c.flags.Usage()
 		return nil, errUsage
 	}
 	return plain, nil
-}
-
-func span(least, most int) string {
-	switch {
-	case least == most:
-		return fmt.Sprint(least)
-	case most == many:
-		return fmt.Sprintf("at least %d", least)
-	}
-	return fmt.Sprintf("%d to %d", least, most)
 }
 
 // many is a number of arguments that is not bounded.

@@ -4,49 +4,78 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
-
-	"github.com/nats-io/nats.go"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/poolswap/poolswap/fleet"
 )
 
-// publish stores a file and makes it stable.
-func publish(ctx context.Context, c *call) error {
-	client := changeFlags(c.flags)
-	return upload(c, client.client, func(conn *nats.Conn, p *fleet.Publisher, name string, file *os.File) error {
-		r, plan, err := p.Publish(ctx, file, *client.why)
-		c.printRevision(r) // it may be stored although it was not published
-		if err != nil {
-			return err
-		}
-		f, err := fleet.NewController(conn, name, client.author())
-		if err != nil {
-			return err
-		}
-		return awaitReplicas(ctx, c, f, plan, *client.wait)
-	})
+// upload is a file that a command stores.
+type upload struct {
+	client             *clientFlags
+	key                *string
+	unsigned, new, any *bool
 }
 
-// storeFile stores a file.
-func storeFile(ctx context.Context, c *call) error {
-	return upload(c, clientFlags(c.flags), func(_ *nats.Conn, p *fleet.Publisher, _ string, file *os.File) error {
-		r, err := p.Store(ctx, file)
-		c.printRevision(r)
+func newUpload(c *call, client *clientFlags) *upload {
+	return &upload{
+		client:   client,
+		key:      c.flags.String("key", "", "`file` with the key that signs the revision, as the command key makes it"),
+		unsigned: c.flags.Bool("unsigned", false, "sign nothing, although the stable revision is signed"),
+		new:      c.flags.Bool("new", false, "begin a name under which nothing was published yet"),
+		any:      c.flags.Bool("empty", false, "take a file without a byte, too"),
+	}
+}
+
+// send opens a file, or the standard input, for a Publisher and a Controller.
+func (u *upload) send(ctx context.Context, c *call, name, fileName string, send func(*fleet.Publisher, *fleet.Controller, io.Reader) error) error {
+	options := fleet.PublisherOptions{New: *u.new, AllowEmpty: *u.any}
+	var err error
+	if *u.key != "" {
+		if options.Key, err = signingKey(*u.key); err != nil {
+			return fmt.Errorf("fleetd: -key: %w", err)
+		}
+	}
+	content := c.stdin
+	if fileName != "-" {
+		file, err := os.Open(fileName)
+		if err != nil {
+			return fmt.Errorf("fleetd: %w", err)
+		}
+		defer file.Close()
+		content = file
+	}
+	client, err := u.client.client()
+	if err != nil {
 		return err
-	})
+	}
+	controller, err := fleet.NewController(client, name)
+	if err != nil {
+		return err
+	}
+	if options.Key == nil && !*u.unsigned {
+		if err := refuseUnsigned(ctx, controller, name); err != nil {
+			return err
+		}
+	}
+	publisher, err := fleet.NewPublisher(client, name, options)
+	if err != nil {
+		return err
+	}
+	err = send(publisher, controller, content)
+	if errors.Is(err, fleet.ErrNoPlan) && !*u.new {
+		err = fmt.Errorf("fleetd: nothing was published under the name %q yet: -new begins it", name)
+	}
+	return err
 }
 
 // refuseUnsigned returns an error if the stable revision is signed: replicas with
 // keys would refuse one that is not.
-func refuseUnsigned(conn *nats.Conn, name string) error {
-	f, err := fleet.NewController(conn, name, "fleetd")
-	if err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), startTime)
-	defer cancel()
-	plan, err := f.Plan(ctx)
+func refuseUnsigned(ctx context.Context, controller *fleet.Controller, name string) error {
+	plan, err := controller.Plan(ctx)
 	switch {
 	case errors.Is(err, fleet.ErrNoPlan):
 		return nil
@@ -58,45 +87,125 @@ func refuseUnsigned(conn *nats.Conn, name string) error {
 	return nil
 }
 
+// publish stores a file and makes it stable, at once or as a rollout.
+func publish(ctx context.Context, c *call) error {
+	change := newChangeFlags(c.flags)
+	u := newUpload(c, change.clientFlags)
+	r := newRolloutFlags(c)
+	args, err := c.parse(2, 2)
+	if err != nil {
+		return err
+	}
+	steps, err := r.parsed()
+	if err != nil {
+		return err
+	}
+	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, controller *fleet.Controller, content io.Reader) error {
+		var revision fleet.Revision
+		var plan *fleet.Plan
+		var err error
+		if len(steps) == 0 {
+			revision, plan, err = p.Publish(ctx, content, *change.why)
+		} else if revision, err = p.Store(ctx, content); err == nil {
+			plan, err = controller.Do(ctx, r.operation(revision.ID, steps, *change.why))
+		}
+		c.printRevision(revision) // it may be stored although it was not published
+		if err != nil {
+			return err
+		}
+		if plan.Rollout != nil {
+			warnOfFew(ctx, c, controller)
+		}
+		return change.await(ctx, c, controller, plan)
+	})
+}
+
+// storeFile stores a file.
+func storeFile(ctx context.Context, c *call) error {
+	u := newUpload(c, newClientFlags(c.flags))
+	args, err := c.parse(2, 2)
+	if err != nil {
+		return err
+	}
+	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, _ *fleet.Controller, content io.Reader) error {
+		r, err := p.Store(ctx, content)
+		c.printRevision(r)
+		return err
+	})
+}
+
 func (c *call) printRevision(r fleet.Revision) {
 	if r.ID != "" {
 		fmt.Fprintln(c.stdout, r.ID)
 	}
 }
 
-func upload(c *call, client *client, send func(conn *nats.Conn, p *fleet.Publisher, name string, file *os.File) error) error {
-	key := c.flags.String("key", "", "`file` with the key that signs the revision, as the command key makes it")
-	unsigned := c.flags.Bool("unsigned", false, "sign nothing, although the stable revision is signed")
-	args, err := c.parse(2, 2)
-	if err != nil {
-		return err
+// rolloutFlags are the flags of a rollout.
+type rolloutFlags struct {
+	steps *string
+	bake  *time.Duration
+}
+
+func newRolloutFlags(c *call) *rolloutFlags {
+	return &rolloutFlags{
+		steps: c.flags.String("steps", "", "widen to these `shares` of the replicas, one after the other, such as 1%,10%,50%,100%"),
+		bake:  c.flags.Duration("bake", 10*time.Minute, "`duration` for which each step is watched"),
 	}
-	options := fleet.PublisherOptions{By: client.author()}
-	if *key != "" {
-		if options.Key, err = signingKey(*key); err != nil {
-			return fmt.Errorf("fleetd: -key: %w", err)
+}
+
+func (r *rolloutFlags) operation(revision string, steps []float64, why string) fleet.Operation {
+	return fleet.Operation{Kind: fleet.KindRollout, Revision: revision, Steps: steps, Bake: *r.bake, Why: why}
+}
+
+// warnOfFew says that a rollout of a small fleet goes on without a comparison.
+func warnOfFew(ctx context.Context, c *call, controller *fleet.Controller) {
+	s, err := controller.Status(ctx)
+	if err != nil { // the wait, or the next command, says so
+		return
+	}
+	n, report := len(s.Replicas), "replicas report"
+	if n == 1 {
+		report = "replica reports"
+	}
+	if n < leastCompared {
+		fmt.Fprintf(c.stderr, "fleetd: %d %s: a rollout compares errors from %d replicas on, and latency from %d on; without that, refusals and silence alone end it\n", n, report, leastCompared, leastTimed)
+	}
+}
+
+// A step has three replicas, if there are so many. Errors are compared with two
+// others, latencies of four with four.
+const (
+	leastCompared = 5
+	leastTimed    = 8
+)
+
+// parsed returns the steps as shares. 1 is the last.
+func (r *rolloutFlags) parsed() (steps []float64, err error) {
+	if *r.steps == "" {
+		return nil, nil
+	}
+	for text := range strings.SplitSeq(*r.steps, ",") {
+		step, err := share(text)
+		if err != nil {
+			return nil, fmt.Errorf("fleetd: -steps: %w", err)
 		}
+		steps = append(steps, step)
 	}
-	file := os.Stdin
-	if args[1] != "-" {
-		if file, err = os.Open(args[1]); err != nil {
-			return fmt.Errorf("fleetd: %w", err)
-		}
-		defer file.Close()
+	if steps[len(steps)-1] < 1 {
+		steps = append(steps, 1)
 	}
-	conn, err := client.connect()
-	if err != nil {
-		return err
+	return steps, nil
+}
+
+// share returns a share that is given as 10% or 0.1.
+func share(text string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	value, err := strconv.ParseFloat(number, 64)
+	if percent {
+		value /= 100
 	}
-	defer conn.Close()
-	if options.Key == nil && !*unsigned {
-		if err := refuseUnsigned(conn, args[0]); err != nil {
-			return err
-		}
+	if err != nil || !(value > 0 && value <= 1) {
+		return 0, fmt.Errorf("%q is no share such as 10%% or 0.1", text)
 	}
-	p, err := fleet.NewPublisher(conn, args[0], options)
-	if err != nil {
-		return err
-	}
-	return send(conn, p, args[0], file)
+	return value, nil
 }

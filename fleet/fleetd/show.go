@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,45 +14,48 @@ import (
 	"github.com/poolswap/poolswap/fleet"
 )
 
-// show prints something of a name, as JSON with the flag -json.
-func show[T any](c *call, get func(f *fleet.Controller) (T, error), text func(w *tabwriter.Writer, of T)) error {
-	client := clientFlags(c.flags)
+// show prints a value of a name, as JSON with the flag -json.
+func show[T any](c *call, get func(client *fleet.Client, f *fleet.Controller, name string) (T, error), text func(w *tabwriter.Writer, value T)) error {
+	flags := newClientFlags(c.flags)
 	asJSON := c.flags.Bool("json", false, "print JSON")
 	args, err := c.parse(1, 1)
 	if err != nil {
 		return err
 	}
-	f, conn, err := client.controller(args[0])
+	client, controller, err := flags.controller(args[0])
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	of, err := get(f)
+	value, err := get(client, controller, args[0])
 	if err != nil {
 		return err
 	}
-	if *asJSON {
+	return c.print(*asJSON, value, func(w *tabwriter.Writer) { text(w, value) })
+}
+
+// print prints a value as JSON or as a table.
+func (c *call) print(asJSON bool, value any, text func(w *tabwriter.Writer)) error {
+	if asJSON {
 		encoder := json.NewEncoder(c.stdout)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(of)
+		return encoder.Encode(value)
 	}
 	w := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', 0)
-	text(w, of)
+	text(w)
 	return w.Flush()
 }
 
 // names prints the names, a line each.
 func names(ctx context.Context, c *call) error {
-	client := clientFlags(c.flags)
+	flags := newClientFlags(c.flags)
 	if _, err := c.parse(0, 0); err != nil {
 		return err
 	}
-	conn, err := client.connect()
+	client, err := flags.client()
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	all, err := fleet.Names(ctx, conn)
+	all, err := client.Names(ctx)
 	for _, name := range all {
 		fmt.Fprintln(c.stdout, plain(name))
 	}
@@ -61,38 +63,53 @@ func names(ctx context.Context, c *call) error {
 }
 
 func status(ctx context.Context, c *call) error {
-	return show(c, func(f *fleet.Controller) (*fleet.Status, error) {
-		s, err := f.Status(ctx)
-		if errors.Is(err, fleet.ErrNoPlan) && len(s.Replicas) > 0 {
-			err = nil // those that wait for a publication
-		}
-		return s, err
-	}, func(w *tabwriter.Writer, s *fleet.Status) {
-		if s.Plan == nil {
-			s.Plan = new(fleet.Plan)
+	return show(c, func(_ *fleet.Client, f *fleet.Controller, _ string) (*fleet.Status, error) { return f.Status(ctx) }, func(w *tabwriter.Writer, s *fleet.Status) {
+		plan := s.Plan
+		if plan == nil {
+			plan = new(fleet.Plan)
 			fmt.Fprintln(w, "Nothing was published under this name.")
 		} else {
-			fmt.Fprintln(w, summary(s.Plan))
+			fmt.Fprintln(w, summary(plan))
 		}
 		if len(s.Replicas) == 0 {
 			fmt.Fprintln(w, "No replica reports.")
 			return
 		}
-		fmt.Fprintln(w, "REPLICA\tSTATE\tREVISION\tFOR\tREPORTED\tERROR")
-		for _, r := range s.Replicas {
-			printPlain(w, "%s\t%s\t%s\t%s\t%s ago\t%s\n", r.ID, r.State(s.Plan), r.Revision, since(r.Since), since(r.At), r.Error)
+		fmt.Fprintln(w, "REPLICA\tSTATE\tREVISION\tFOR\tREPORTED\tLABELS\tREQUESTS\tERROR")
+		for i := range s.Replicas {
+			r := &s.Replicas[i]
+			printPlain(w, "%s\t%s\t%s\t%s\t%s ago\t%s\t%s\t%s\n", r.ID, string(r.State(plan, s.Now)), r.Revision, since(r.Since, r.At), since(r.Received, s.Now),
+				(&fleet.Selection{Labels: r.Labels}).String(), requests(r.Health), r.Error)
 		}
 	})
 }
 
+// requests says how many requests a replica has had with its revision.
+func requests(h *fleet.Health) string {
+	switch {
+	case h == nil:
+		return ""
+	case h.Requests == 0:
+		return "none"
+	}
+	text := fmt.Sprintf("%d of %d fail", h.Errors, h.Requests)
+	if h.Latency > 0 {
+		text += ", " + h.Latency.String()
+	}
+	return text
+}
+
 // summary says in a line what a plan wants.
 func summary(p *fleet.Plan) string {
-	text := fmt.Sprintf("plan %d: stable %s", p.Seq, p.Stable)
-	if p.Canary != "" {
-		text += fmt.Sprintf(", canary %s on %s", p.Canary, strings.Join(p.CanaryIDs, " "))
+	text := fmt.Sprintf("plan %s: stable %s", p.Version(), p.Stable)
+	if p.Canary != nil {
+		text += fmt.Sprintf(", canary %s on %s", p.Canary.Revision, &p.Canary.Selection)
+		if p.Canary.Hold != "" {
+			text += ", on hold: " + p.Canary.Hold
+		}
 	}
-	if p.Hold != "" {
-		text += ", on hold: " + p.Hold
+	if p.Rollout != nil {
+		text += fmt.Sprintf(", step %d of %d", p.Rollout.Step+1, len(p.Rollout.Steps))
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.Pins)) {
 		text += fmt.Sprintf(", %s pinned to %s", id, p.Pins[id])
@@ -103,49 +120,83 @@ func summary(p *fleet.Plan) string {
 	return plain(text)
 }
 
-// since returns how long ago a time was, or nothing for the zero time.
-func since(then time.Time) string {
-	if then.IsZero() {
+// since returns the time between then and now, by one clock, or "" if one is unknown.
+func since(then, now time.Time) string {
+	if then.IsZero() || now.IsZero() {
 		return ""
 	}
-	return time.Since(then).Round(time.Second).String()
+	return now.Sub(then).Round(time.Second).String()
 }
 
+// history prints the changes, the oldest first.
 func history(ctx context.Context, c *call) error {
-	return show(c, func(f *fleet.Controller) ([]fleet.Change, error) { return f.History(ctx) }, func(w *tabwriter.Writer, all []fleet.Change) {
-		fmt.Fprintln(w, "PLAN\tAT\tBY\tWHAT\tFROM\tTO\tREPLICAS\tWHY")
+	limit := c.flags.Int("limit", 100, "show this `number` of changes, the newest ones")
+	return show(c, func(_ *fleet.Client, f *fleet.Controller, _ string) ([]fleet.Change, error) {
+		all := []fleet.Change{}
+		for before := ""; len(all) < *limit; {
+			want := min(*limit-len(all), 1000)
+			page, err := f.History(ctx, before, want)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, page...)
+			if len(page) < want {
+				break
+			}
+			last := page[len(page)-1]
+			before = (&fleet.Plan{Epoch: last.Epoch, Seq: last.Seq}).Version()
+		}
+		slices.Reverse(all)
+		return all, nil
+	}, func(w *tabwriter.Writer, all []fleet.Change) {
+		fmt.Fprintln(w, "PLAN\tAT\tBY\tCHANGE\tFROM\tTO\tREPLICAS\tWHY")
 		for _, h := range all {
-			printPlain(w, "%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Seq, h.At.UTC().Format(time.DateTime), h.By, h.What, h.From, h.To, strings.Join(h.Whom, " "), h.Why)
+			selected := ""
+			if h.Selected != nil {
+				selected = h.Selected.String()
+			}
+			printPlain(w, "%d.%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", h.Epoch, h.Seq, h.At.UTC().Format(time.DateTime), h.By, string(h.Kind), h.From, h.To, selected, h.Why)
 		}
 	})
 }
 
 func stored(ctx context.Context, c *call) error {
-	return show(c, func(f *fleet.Controller) ([]fleet.Stored, error) { return f.Stored(ctx) }, printStored)
+	return show(c, func(_ *fleet.Client, f *fleet.Controller, _ string) ([]fleet.Stored, error) { return f.Revisions(ctx) }, func(w *tabwriter.Writer, all []fleet.Stored) {
+		fmt.Fprintln(w, "REVISION\tBYTES\tSTORED\tSIGNED\tSHA-256")
+		for _, one := range all {
+			signed := map[bool]string{true: "yes", false: "no"}[len(one.Signature) > 0]
+			printPlain(w, "%s\t%d\t%s\t%s\t%s\n", one.ID, one.Size, one.At.UTC().Format(time.DateTime), signed, one.SHA256)
+		}
+	})
 }
 
-func printStored(w *tabwriter.Writer, all []fleet.Stored) {
-	fmt.Fprintln(w, "REVISION\tBYTES\tSTORED\tSHA-256")
-	for _, one := range all {
-		printPlain(w, "%s\t%d\t%s\t%s\n", cmp.Or(one.ID, "(not finished)"), one.Size, one.At.UTC().Format(time.DateTime), one.SHA256)
-	}
+// verified is the result of the command verify.
+type verified struct {
+	Checked int      `json:"checked"`
+	Damaged []string `json:"damaged"`
 }
 
 func verify(ctx context.Context, c *call) error {
-	return show(c, func(f *fleet.Controller) (int, error) { return f.Verify(ctx) }, func(w *tabwriter.Writer, checked int) {
-		fmt.Fprintf(w, "%d revisions have the bytes that were published\n", checked)
+	var result verified
+	err := show(c, func(client *fleet.Client, _ *fleet.Controller, name string) (_ verified, err error) {
+		result.Checked, result.Damaged, err = client.Verify(ctx, name)
+		return result, err
+	}, func(w *tabwriter.Writer, v verified) {
+		fmt.Fprintf(w, "%d of %d revisions have the bytes that were published\n", v.Checked-len(v.Damaged), v.Checked)
 	})
+	if err == nil && len(result.Damaged) > 0 {
+		err = fmt.Errorf("fleetd: damaged: %s", strings.Join(result.Damaged, "; "))
+	}
+	return err
 }
 
-func retain(ctx context.Context, c *call) error {
-	keep := c.flags.Int("keep", 10, "how `many` revisions to keep beside those in use")
-	age := c.flags.Duration("age", fleet.DefaultMinAge, "how `old` content must be at least")
-	return show(c, func(f *fleet.Controller) ([]fleet.Stored, error) {
-		return f.Retain(ctx, fleet.RetainOptions{Keep: *keep, MinAge: *age})
-	}, func(w *tabwriter.Writer, gone []fleet.Stored) {
-		fmt.Fprintf(w, "%d objects were deleted\n", len(gone))
-		if len(gone) > 0 {
-			printStored(w, gone)
+func printTokens(w *tabwriter.Writer, all []fleet.Token) {
+	fmt.Fprintln(w, "ID\tNAME\tROLE\tNAMES\tIDS\tMADE\tBY\tEXPIRES")
+	for _, t := range all {
+		expires := "never"
+		if !t.Expires.IsZero() {
+			expires = t.Expires.UTC().Format(time.DateTime)
 		}
-	})
+		printPlain(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n", t.ID, t.Name, string(t.Role), t.Names, cmp.Or(t.IDs, "-"), t.Created.UTC().Format(time.DateTime), t.By, expires)
+	}
 }

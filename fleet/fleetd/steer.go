@@ -2,71 +2,79 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/poolswap/poolswap/fleet"
 )
 
-// steer runs a change of the plan of the name that is the first argument.
-func steer(ctx context.Context, c *call, least, most int, change func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error)) error {
-	client := changeFlags(c.flags)
+// changePlan runs a change of the plan of the name that is the first argument.
+func changePlan(ctx context.Context, c *call, least, most int, change func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error)) error {
+	flags := newChangeFlags(c.flags)
 	args, err := c.parse(least, most)
 	if err != nil {
 		return err
 	}
-	f, conn, err := client.controller(args[0])
+	_, controller, err := flags.controller(args[0])
 	if err != nil {
 		return err
 	}
-	defer conn.Close()
-	plan, err := change(f, args[1:], *client.why)
+	plan, err := change(controller, args[1:], *flags.why)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintln(c.stdout, summary(plan))
-	return awaitReplicas(ctx, c, f, plan, *client.wait)
+	return flags.await(ctx, c, controller, plan)
 }
 
 func canary(ctx context.Context, c *call) error {
-	share := c.flags.Float64("share", 0, "`part` of the replicas, 0.1 for a tenth, instead of ids")
-	return steer(ctx, c, 2, many, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
-		if *share != 0 && len(args) > 1 {
-			return nil, fmt.Errorf("fleetd: canary takes -share or ids, not both")
+	text := c.flags.String("share", "", "`part` of the replicas, 10% or 0.1, beside the ids; with -label, the default is all that have the labels")
+	labels := labels{}
+	c.flags.Var(labels, "label", "only replicas with this `label`, KEY=VALUE, belong to the share; may be given more than once")
+	return changePlan(ctx, c, 2, many, func(f *fleet.Controller, args []string, why string) (_ *fleet.Plan, err error) {
+		selection := fleet.Selection{Labels: labels, IDs: args[1:]}
+		if *text == "" && len(labels) > 0 {
+			selection.Share = 1
+		} else if *text != "" {
+			if selection.Share, err = share(*text); err != nil {
+				return nil, fmt.Errorf("fleetd: -share: %w", err)
+			}
 		}
-		return f.Canary(ctx, args[0], *share, why, args[1:]...)
+		return f.Canary(ctx, args[0], selection, why)
 	})
 }
 
-func promote(ctx context.Context, c *call) error {
-	return steer(ctx, c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Promote(ctx, why) })
-}
-
-func rollback(ctx context.Context, c *call) error {
-	return steer(ctx, c, 1, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
-		revision := ""
-		if len(args) > 0 {
-			revision = args[0]
+func rollout(ctx context.Context, c *call) error {
+	r := newRolloutFlags(c)
+	return changePlan(ctx, c, 2, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
+		steps, err := r.parsed()
+		if err == nil && len(steps) == 0 {
+			err = errors.New("fleetd: rollout needs -steps, such as 1%,10%,50%,100%")
 		}
-		return f.Rollback(ctx, revision, why)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := f.Do(ctx, r.operation(args[0], steps, why))
+		if err == nil {
+			warnOfFew(ctx, c, f)
+		}
+		return plan, err
 	})
 }
 
-func pin(ctx context.Context, c *call) error {
-	return steer(ctx, c, 3, 3, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
-		return f.Pin(ctx, args[0], args[1], why)
-	})
+// change returns a command that asks for a change. The arguments behind the name are
+// those of fields.
+func change(kind fleet.Kind, least int, fields ...func(*fleet.Operation) *string) func(context.Context, *call) error {
+	return func(ctx context.Context, c *call) error {
+		return changePlan(ctx, c, 1+least, 1+len(fields), func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
+			op := fleet.Operation{Kind: kind, Why: why}
+			for i, arg := range args {
+				*fields[i](&op) = arg
+			}
+			return f.Do(ctx, op)
+		})
+	}
 }
 
-func unpin(ctx context.Context, c *call) error {
-	return steer(ctx, c, 2, 2, func(f *fleet.Controller, args []string, why string) (*fleet.Plan, error) {
-		return f.Unpin(ctx, args[0], why)
-	})
-}
-
-func pause(ctx context.Context, c *call) error {
-	return steer(ctx, c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Pause(ctx, why) })
-}
-
-func resume(ctx context.Context, c *call) error {
-	return steer(ctx, c, 1, 1, func(f *fleet.Controller, _ []string, why string) (*fleet.Plan, error) { return f.Resume(ctx, why) })
-}
+func revisionField(op *fleet.Operation) *string { return &op.Revision }
+func idField(op *fleet.Operation) *string       { return &op.ID }

@@ -1,3 +1,3 @@
-// Package verify tests package fleet with real servers. It is a module of its own,
-// so that a program with fleet does not get the server among its modules.
+// Package verify tests package fleet with real servers: it builds the command fleetd
+// and runs it, in processes that it kills and behind networks that it cuts.
 package verify

@@ -1,13 +1,9 @@
 package verify
 
 import (
-	"fmt"
 	"net"
 	"sync"
 	"testing"
-	"time"
-
-	"github.com/nats-io/nats.go"
 )
 
 // The directions of a proxy.
@@ -16,10 +12,9 @@ const (
 	fromServer
 )
 
-// proxy is the network between a client and a server: it can be cut, and it can
-// lose everything in a direction while connections stay open.
+// proxy is the network between a client and a server: it can be cut, and it can lose
+// everything in a direction while connections stay open.
 type proxy struct {
-	t        testing.TB
 	listener net.Listener
 	server   string
 	copies   sync.WaitGroup
@@ -32,20 +27,20 @@ type proxy struct {
 	conns  map[net.Conn]bool
 }
 
-func newProxy(t testing.TB, serverPort int) *proxy {
+func newProxy(t testing.TB, server string) *proxy {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &proxy{t: t, listener: listener, server: fmt.Sprintf("127.0.0.1:%d", serverPort), conns: map[net.Conn]bool{}}
+	p := &proxy{listener: must(net.Listen("tcp", "127.0.0.1:0"))(t), server: server, conns: map[net.Conn]bool{}}
 	p.change = sync.NewCond(&p.mu)
 	p.copies.Go(p.accept)
-	t.Cleanup(p.close)
+	t.Cleanup(func() {
+		p.listener.Close()
+		p.set(func() { p.closed = true })
+		p.copies.Wait()
+	})
 	return p
 }
 
-func (p *proxy) url() string { return "nats://" + p.listener.Addr().String() }
+func (p *proxy) url() string { return "http://" + p.listener.Addr().String() }
 
 func (p *proxy) accept() {
 	for {
@@ -71,8 +66,7 @@ func (p *proxy) accept() {
 	}
 }
 
-// copy forwards bytes of one direction. What is held comes later, as TCP repeats
-// what a network has lost.
+// copy forwards bytes of one direction. Held ones come later, as TCP repeats them.
 func (p *proxy) copy(to, from net.Conn, direction int) {
 	defer p.drop(to, from)
 	buffer := make([]byte, 16<<10)
@@ -99,7 +93,7 @@ func (p *proxy) drop(conns ...net.Conn) {
 	p.change.Broadcast()
 }
 
-// set changes what the network does.
+// set changes the network.
 func (p *proxy) set(change func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -122,24 +116,3 @@ var faults = map[string]func(*proxy){
 }
 
 func (p *proxy) heal() { p.set(func() { p.cut, p.held = false, [2]bool{} }) }
-
-func (p *proxy) close() {
-	p.listener.Close()
-	p.set(func() { p.closed = true })
-	p.copies.Wait()
-}
-
-// dialAlert returns a connection that soon notices when nothing comes any more.
-func dialAlert(t testing.TB, addresses string, options ...nats.Option) *nats.Conn {
-	t.Helper()
-	options = append([]nats.Option{
-		nats.MaxReconnects(-1), nats.ReconnectWait(20 * time.Millisecond), nats.ReconnectJitter(0, 0), nats.RetryOnFailedConnect(true), nats.IgnoreDiscoveredServers(),
-		nats.PingInterval(200 * time.Millisecond), nats.MaxPingsOutstanding(2), nats.Timeout(500 * time.Millisecond), nats.ErrorHandler(func(*nats.Conn, *nats.Subscription, error) {}),
-	}, options...)
-	conn, err := nats.Connect(addresses, options...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	return conn
-}

@@ -6,18 +6,19 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/nats-io/nats.go"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/fleet"
 	"github.com/poolswap/poolswap/reload"
 )
 
-// object is what replicas run.
+// object is the object of replicas.
 type object struct {
 	poolswap.Ref
 	text []byte
@@ -25,64 +26,57 @@ type object struct {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-var errBad = errors.New("bad row 3")
-
-// replica is one of a fleet.
+// replica is one of a fleet. It refuses content that begins with "bad".
 type replica struct {
 	*reload.Reloader
+	*fleet.Source
 	id      string
 	objects *poolswap.Container[object, *object]
-	source  *fleet.Source
 	stop    func()
 
 	mu   sync.Mutex
 	runs []string // the revisions that it loaded, one after another
-	bad  []string // the revisions that it refused
 }
 
-// loadObject refuses "bad".
 func loadObject(_ context.Context, next, _ *object, content *reload.Content) (err error) {
-	if next.text, err = io.ReadAll(content.Body); err == nil && string(next.text) == "bad" {
-		err = errBad
+	if next.text, err = io.ReadAll(content.Body); err == nil && strings.HasPrefix(string(next.text), "bad") {
+		err = errors.New("bad row 3")
 	}
 	return err
 }
 
-// newReplica returns a replica of the name "table" that does not run yet.
-func newReplica(t testing.TB, conn *nats.Conn, id string, options fleet.SourceOptions) *replica {
+// newReplica returns a replica of the name "table" that does not run yet. dir is for its
+// Cache, if it is not "".
+func newReplica(t testing.TB, c *fleet.Client, dir string, options fleet.SourceOptions) *replica {
 	t.Helper()
-	options.ID, options.Logger = id, quiet
-	source, err := fleet.NewSource(conn, "table", options)
-	if err != nil {
-		t.Fatal(err)
+	options.Logger, options.ReportEvery = quiet, 2*time.Second
+	r := &replica{Source: must(fleet.NewSource(c, "table", options))(t), id: options.ID}
+	r.objects = poolswap.NewEmptyContainer(poolswap.NewPool(func() *object { return new(object) }, nil))
+	var source reload.Source = r.Source
+	if dir != "" {
+		source = reload.Cache(source, dir)
 	}
-	pool := poolswap.NewPool(func() *object { return new(object) }, nil)
-	r := &replica{id: id, source: source, objects: poolswap.NewEmptyContainer(pool)}
-	r.Reloader = reload.New(r.objects, source, loadObject, reload.Options{Every: time.Second, Logger: quiet, Observe: func(e reload.Event) {
-		source.Observe(e)
+	r.Reloader = reload.New(r.objects, source, loadObject, reload.Options{Every: 2 * time.Second, Logger: quiet, Observe: func(e reload.Event) {
+		r.Source.Observe(e)
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		switch e.Outcome {
-		case reload.Loaded, reload.Unchanged:
+		if e.Outcome == reload.Loaded || e.Outcome == reload.Unchanged {
 			r.runs = append(r.runs, e.Revision)
-		case reload.Failed:
-			if e.Revision != "" {
-				r.bad = append(r.bad, e.Revision)
-			}
 		}
 	}})
 	return r
 }
 
-// run starts a replica that runs until the test ends or stop is called.
-func run(t testing.TB, conn *nats.Conn, id string, options fleet.SourceOptions) *replica {
+// start starts a replica that runs until the test ends or stop is called.
+func start(t testing.TB, c *fleet.Client, options fleet.SourceOptions) *replica {
 	t.Helper()
-	r := newReplica(t, conn, id, options)
+	r := newReplica(t, c, "", options)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		r.Run(ctx)
+		r.Leave()
 	}()
 	r.stop = func() {
 		cancel()
@@ -92,18 +86,70 @@ func run(t testing.TB, conn *nats.Conn, id string, options fleet.SourceOptions) 
 	return r
 }
 
-// text returns what the replica's readers get.
-func (r *replica) text() string {
-	obj := r.objects.Acquire()
-	defer r.objects.Release(obj)
-	if obj == nil {
-		return ""
+// text returns the content that readers get.
+func (r *replica) text() (text string) {
+	if obj := r.objects.Acquire(); obj != nil {
+		defer r.objects.Release(obj)
+		text = string(obj.text)
 	}
-	return string(obj.text)
+	return text
 }
 
-// awaitText waits until the replica's readers get want.
+// awaitText waits until readers get want.
 func (r *replica) awaitText(t testing.TB, want string) {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%s has %q, it has %q", r.id, want, r.text()), func() bool { return r.text() == want })
+	eventually(t, fmt.Sprintf("%s has %.40q", r.id, want), func() bool { return r.text() == want })
+}
+
+// replicaVariable holds the server, the file of the token and the directory of the Cache
+// of a replica in a process of its own, which is this program.
+const replicaVariable = "POOLSWAP_TEST_REPLICA"
+
+// serveReplica prints the text of each object, once the Cache has kept it, until the
+// process is killed.
+func serveReplica(args []string) {
+	client, err := fleet.NewClient(args[0], fleet.ClientOptions{TokenFile: args[1]})
+	if err != nil {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+	r := newReplica(&testing.B{}, client, args[2], fleet.SourceOptions{ID: "killed"})
+	go r.Run(context.Background())
+	for printed := 0; ; time.Sleep(time.Millisecond) {
+		r.mu.Lock()
+		n := len(r.runs)
+		r.mu.Unlock()
+		if n > printed {
+			fmt.Println(r.text())
+			printed = n
+		}
+	}
+}
+
+// killable starts such a process. It returns the lines that it prints.
+func killable(t testing.TB, servers, token, dir string) (lines <-chan string, kill func()) {
+	t.Helper()
+	command := exec.Command(os.Args[0])
+	command.Env = append(os.Environ(), replicaVariable+"="+strings.Join([]string{servers, token, dir}, " "))
+	output := must(command.StdoutPipe())(t)
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	printed := make(chan string, 1000)
+	go func() {
+		defer close(printed)
+		for {
+			var line string
+			if _, err := fmt.Fscanln(output, &line); err != nil {
+				return
+			}
+			printed <- line
+		}
+	}()
+	kill = func() {
+		command.Process.Kill()
+		command.Wait()
+	}
+	t.Cleanup(kill)
+	return printed, kill
 }

@@ -57,8 +57,8 @@ func TestReleaseScript(t *testing.T) {
 	}
 	const root = "github.com/poolswap/poolswap"
 	module := "module " + root + "/fleet/fleetd\n\ngo 1.26\n\nrequire (\n\texample.com/other v1.2.3\n\t" +
-		root + " v0.0.0\n\t" + root + "/fleet v0.0.0\n)\n"
-	replaces := "\nreplace " + root + " => ../..\n\nreplace " + root + "/fleet => ../../fleet\n"
+		root + " v0.0.0\n\t" + root + "/reload/watch v0.0.0\n)\n"
+	replaces := "\nreplace " + root + " => ../..\n\nreplace " + root + "/reload/watch => ../../reload/watch\n"
 	run(0, "git", "init", "-q")
 	write(".git/go", withoutTidy)
 	write("scripts/release", textOf(t, "scripts/release"))
@@ -71,7 +71,7 @@ func TestReleaseScript(t *testing.T) {
 	}
 	commit()
 	run(1, "scripts/release", "require", "fleet/fleetd") // nothing is tagged
-	for _, tag := range []string{"v0.1.0", "v0.10.0", "v0.9.0", "v0.10.0-rc.1", "fleet/v0.2.0", "fleet/verify/v0.3.0"} {
+	for _, tag := range []string{"v0.1.0", "v0.10.0", "v0.9.0", "v0.10.0-rc.1", "reload/watch/v0.2.0", "fleet/verify/v0.3.0"} {
 		run(0, "git", "tag", tag)
 	}
 	run(1, "scripts/release", "check", "fleet/fleetd", "v0.1.0") // has a replace
@@ -79,7 +79,7 @@ func TestReleaseScript(t *testing.T) {
 	commit()
 	run(0, "scripts/release", "check", "fleet/fleetd", "v0.1.0")
 	run(1, "scripts/release", "check", "fleet/fleetd", "v0.2.0") // has no date
-	tagged := strings.NewReplacer("poolswap v0.0.0", "poolswap v0.10.0", "fleet v0.0.0", "fleet v0.2.0").Replace(module)
+	tagged := strings.NewReplacer("poolswap v0.0.0", "poolswap v0.10.0", "watch v0.0.0", "watch v0.2.0").Replace(module)
 	if got := read("fleet/fleetd/go.mod"); got != tagged {
 		t.Errorf("would be tagged:\n%s\nwant:\n%s", got, tagged)
 	}
@@ -90,9 +90,9 @@ func TestReleaseScript(t *testing.T) {
 			t.Errorf("no %q between releases:\n%s", path, got)
 		}
 	}
-	run(0, "git", "tag", "-d", "fleet/v0.2.0")
+	run(0, "git", "tag", "-d", "reload/watch/v0.2.0")
 	run(0, "git", "checkout", "-q", ".")
-	run(1, "scripts/release", "check", "fleet/fleetd", "v0.1.0") // fleet is not tagged
+	run(1, "scripts/release", "check", "fleet/fleetd", "v0.1.0") // reload/watch is not tagged
 	for _, not := range []string{"verify", "reload/verify", "fleet/verify", "verify/browser", "examples/otel", "."} {
 		write(not+"/go.mod", "module example.com/other\n")
 		run(2, "scripts/release", "require", not)

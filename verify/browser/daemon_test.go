@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
-
-	"github.com/nats-io/nats.go"
+	"time"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/fleet"
@@ -44,17 +44,17 @@ var fleetd = sync.OnceValues(func() (string, error) {
 
 // daemon is a process of fleetd serve.
 type daemon struct {
-	t         *testing.T
-	dir       string
-	nats, url string // of the page, without the last slash
+	t     *testing.T
+	url   string // without the last slash
+	admin *fleet.Client
 }
 
 func newDaemon(t *testing.T) *daemon {
 	t.Helper()
-	d := &daemon{t: t, dir: t.TempDir()}
+	d := &daemon{t: t}
 	name, err := fleetd()
 	d.check(err)
-	process := exec.CommandContext(t.Context(), name, "serve", "-addr", "127.0.0.1:0", "-page", "127.0.0.1:0", "-dir", d.dir)
+	process := exec.CommandContext(t.Context(), name, "serve", "-addr", "127.0.0.1:0", "-dir", t.TempDir())
 	process.Cancel = func() error { return process.Process.Signal(syscall.SIGTERM) }
 	process.WaitDelay = hang
 	var stderr bytes.Buffer
@@ -67,17 +67,21 @@ func newDaemon(t *testing.T) *daemon {
 			t.Errorf("fleetd serve: %v, %s", err, &stderr)
 		}
 	})
-	for lines := bufio.NewScanner(out); d.url == "" && lines.Scan(); {
+	file := ""
+	for lines := bufio.NewScanner(out); file == "" && lines.Scan(); {
 		if at, ok := strings.CutPrefix(lines.Text(), "serving at "); ok {
-			d.nats = at
-		}
-		if at, ok := strings.CutPrefix(lines.Text(), "page at "); ok {
 			d.url = strings.TrimSuffix(at, "/")
 		}
+		file, _ = strings.CutPrefix(lines.Text(), "the token of an administrator is in ")
+		if file == lines.Text() {
+			file = ""
+		}
 	}
-	if d.url == "" {
-		t.Fatalf("fleetd serve does not say where the page is: %s", &stderr)
+	if d.url == "" || file == "" {
+		t.Fatalf("fleetd serve does not say where it serves, or where its token is: %s", &stderr)
 	}
+	d.admin, err = fleet.NewClient(d.url, fleet.ClientOptions{TokenFile: file})
+	d.check(err)
 	return d
 }
 
@@ -88,26 +92,30 @@ func (d *daemon) check(err error) {
 	}
 }
 
-// secret returns the password of a user.
-func (d *daemon) secret(user string) string {
+// token makes a token for all names.
+func (d *daemon) token(name string, role fleet.Role) string {
 	d.t.Helper()
-	text, err := os.ReadFile(filepath.Join(d.dir, user+".password"))
+	t := fleet.Token{Name: name, Role: role, Names: "*"}
+	if role == fleet.ReplicaRole {
+		t.IDs = "*"
+	}
+	made, err := d.admin.NewToken(d.t.Context(), t)
 	d.check(err)
-	return strings.TrimSpace(string(text))
+	return made.Text
 }
 
-func (d *daemon) dial(user string) *nats.Conn {
+func (d *daemon) client(name string, role fleet.Role) *fleet.Client {
 	d.t.Helper()
-	conn, err := nats.Connect(d.nats, nats.UserInfo(user, d.secret(user)), nats.MaxReconnects(-1))
+	client, err := fleet.NewClient(d.url, fleet.ClientOptions{Token: d.token(name, role)})
 	d.check(err)
-	d.t.Cleanup(conn.Close)
-	return conn
+	d.t.Cleanup(client.CloseIdleConnections)
+	return client
 }
 
 // publisher returns a Publisher of a name.
 func (d *daemon) publisher(name string) *fleet.Publisher {
 	d.t.Helper()
-	p, err := fleet.NewPublisher(d.dial("publisher"), name, fleet.PublisherOptions{By: "nightly build"})
+	p, err := fleet.NewPublisher(d.client("nightly build", fleet.PublisherRole), name, fleet.PublisherOptions{New: true})
 	d.check(err)
 	return p
 }
@@ -115,7 +123,7 @@ func (d *daemon) publisher(name string) *fleet.Publisher {
 // controller returns a Controller of a name, for another person.
 func (d *daemon) controller(name string) *fleet.Controller {
 	d.t.Helper()
-	c, err := fleet.NewController(d.dial("publisher"), name, "bob")
+	c, err := fleet.NewController(d.client("bob", fleet.OperatorRole), name)
 	d.check(err)
 	return c
 }
@@ -138,7 +146,14 @@ func (d *daemon) storeContent(p *fleet.Publisher, text string) string {
 // readers get.
 func (d *daemon) replica(name, id string) func() string {
 	d.t.Helper()
-	source, err := fleet.NewSource(d.dial("replica"), name, fleet.SourceOptions{ID: id})
+	var reports atomic.Uint64
+	source, err := fleet.NewSource(d.client("replica", fleet.ReplicaRole), name, fleet.SourceOptions{
+		ID: id, Labels: map[string]string{"region": "eu"}, ReportEvery: time.Second, Logger: slog.New(slog.DiscardHandler),
+		Health: func() fleet.Health {
+			n := reports.Add(1)
+			return fleet.Health{Requests: 1000 * n, Errors: n, Latency: 1900 * time.Microsecond}
+		},
+	})
 	d.check(err)
 	tables := poolswap.NewEmptyContainer(poolswap.NewPool(func() *table { return new(table) }, nil))
 	r := reload.New(tables, source, load, reload.Options{Observe: source.Observe, Logger: slog.New(slog.DiscardHandler)})

@@ -6,6 +6,8 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+
+	"github.com/poolswap/poolswap/fleet"
 )
 
 // The plan changes while a person types. The text stays, and is not sent for the
@@ -56,7 +58,7 @@ func TestFleetWithoutJavaScript(t *testing.T) {
 	g.check(err)
 	g.loads(chromedp.Click(css("header button"))) // logs out
 	g.opens(d.url + "/fleet?name=asn")
-	g.logIn("alice")
+	g.logIn(fleet.OperatorRole)
 	g.shows("This page shows how things were when it was loaded.")
 	g.shows("Replicas are to run " + one)
 	g.turns("pause")

@@ -1,23 +1,27 @@
 package browser_test
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/poolswap/poolswap/fleet"
 )
 
 // guest is a person in front of the page.
 type guest struct {
 	*tab
-	d *daemon
+	d     *daemon
+	token string // "" before the login
 }
 
 // newGuest returns a guest who opens a page.
 func newGuest(t *testing.T, d *daemon, page string) *guest {
 	t.Helper()
-	g := &guest{newTab(t), d}
+	g := &guest{tab: newTab(t), d: d}
 	g.opens(d.url + page)
 	return g
 }
@@ -29,14 +33,16 @@ func watching(t *testing.T) (d *daemon, revision string, g *guest) {
 	d = newDaemon(t)
 	revision = d.publish(d.publisher("asn"), "one", "the first")
 	g = newGuest(t, d, "/fleet?name=asn")
-	g.logIn("alice") // leads back to the page
+	g.logIn(fleet.OperatorRole) // leads back to the page
 	g.shows("This page follows by itself.")
 	return d, revision, g
 }
 
-func (g *guest) logIn(by string) {
+// logIn logs in as alice.
+func (g *guest) logIn(role fleet.Role) {
 	g.t.Helper()
-	g.do(chromedp.SendKeys(css("[name=by]"), by), chromedp.SendKeys(css("[name=password]"), g.d.secret("admin")))
+	g.token = g.d.token("alice", role)
+	g.do(chromedp.SendKeys(css("[name=token]"), g.token))
 	g.loads(chromedp.Click(css(".login button")))
 }
 
@@ -51,10 +57,32 @@ func element(action, rest string) chromedp.JSPath {
 	return css(fmt.Sprintf("[data-do=%s] %s", action, rest))
 }
 
+// clicks clicks at an element of a part that follows: the mouse could miss it, since
+// the page may replace it on the way.
+func (g *guest) clicks(element string) {
+	g.t.Helper()
+	run[bool](g.tab, element+".click(), true")
+}
+
+// follows follows the link that has a text.
+func (g *guest) follows(text string) {
+	g.t.Helper()
+	g.loadsBy(fmt.Sprintf("[...document.links].find(a => a.innerText === %q)", text))
+}
+
+// loadsBy clicks at an element that leads to another page.
+func (g *guest) loadsBy(element string) {
+	g.t.Helper()
+	g.loads(chromedp.Func(func(context.Context, *chromedp.Target) error {
+		g.clicks(element)
+		return nil
+	}))
+}
+
 // turns opens the form of an action, or closes it.
 func (g *guest) turns(action string) {
 	g.t.Helper()
-	g.do(chromedp.Click(css(fmt.Sprintf("summary:has(+ [data-do=%s])", action))))
+	g.clicks(fmt.Sprintf("document.querySelector('summary:has(+ [data-do=%s])')", action))
 }
 
 // steers fills the form of an action that is open and sends it.
@@ -78,7 +106,7 @@ func (g *guest) choose(action, field, value string) {
 func (g *guest) quiet(expected string) {
 	g.t.Helper()
 	g.wantQuiet(func(address string) bool {
-		return strings.HasPrefix(address, g.d.url+"/") && !strings.Contains(address, g.d.secret("admin"))
+		return strings.HasPrefix(address, g.d.url+"/") && (g.token == "" || !strings.Contains(address, g.token))
 	}, expected)
 }
 
@@ -87,8 +115,8 @@ func TestFleetIsWatchedAndSteered(t *testing.T) {
 	p := d.publisher("asn/eu")
 	g := newGuest(t, d, "")
 	g.look(1400, "light")
-	g.logIn("alice")
-	g.shows("Nothing was published yet.")
+	g.logIn(fleet.OperatorRole)
+	g.shows("There is no fleet that your token may see.")
 
 	one := d.publish(p, "one", "the first tables")
 	g.opens(d.url)
@@ -101,47 +129,75 @@ func TestFleetIsWatchedAndSteered(t *testing.T) {
 	for _, id := range []string{"web-1.example.org", "web-2.example.org", "web-3.example.org"} {
 		texts[id] = d.replica("asn/eu", id)
 	}
-	g.shows("All 3 replicas run what they should.")
+	g.shows("All 3 replicas run their planned revision.")
 	two := d.publish(p, "two", "tables of today")
 	g.shows("Replicas are to run " + two)
-	g.shows("All 3 replicas run what they should.")
+	g.shows("All 3 replicas run their planned revision.")
 	for id, text := range texts {
 		if text() != "two" {
 			t.Errorf("%s runs %q", id, text())
 		}
 	}
 	three := d.storeContent(p, "three")
-	g.shows(three)
+	g.eventually(func() string { return run[string](g.tab, "document.body.innerHTML") }, three) // the forms offer it
 	if !run[bool](g.tab, "window.same === true") {
 		t.Error("the page was loaded again")
 	}
 
 	g.turns("canary")
 	g.choose("canary", "revision", three)
+	g.choose("canary", "percent", "")
+	g.choose("canary", "ids", "web-2.example.org")
 	g.steers("canary", "a new format")
-	g.shows("A canary is being tried. 3 of 3 replicas run what they should.")
+	g.shows("A canary is being tried. 3 of 3 replicas run their planned revision.")
 	g.shows("1 of 1 run it")
 	g.shows("2 of 2 run it")
-	running := map[string]int{}
-	for _, text := range texts {
-		running[text()]++
+	if texts["web-1.example.org"]() != "two" || texts["web-2.example.org"]() != "three" || texts["web-3.example.org"]() != "two" {
+		t.Error("the canary runs elsewhere")
 	}
-	if running["two"] != 2 || running["three"] != 1 {
-		t.Errorf("the replicas run %v", running)
-	}
+	g.turns("end")
+	g.steers("end", "too many misses")
+	g.shows("All 3 replicas run their planned revision.")
 
-	g.turns("rollback")
-	g.steers("rollback", "too many misses")
-	g.shows("All 3 replicas run what they should.")
+	g.turns("rollout")
+	g.choose("rollout", "revision", three)
+	g.choose("rollout", "steps", "30, 60")
+	g.choose("rollout", "bake", "0.01")
+	g.steers("rollout", "again, with care")
+	g.shows("fleetd promoted the canary") // each step has baked
+	g.shows("All 3 replicas run their planned revision.")
 	for id, text := range texts {
-		if text() != "two" {
-			t.Errorf("after the rollback %s runs %q", id, text())
+		if text() != "three" {
+			t.Errorf("after the rollout %s runs %q", id, text())
 		}
 	}
-	for _, text := range []string{"nightly build published", "the first tables", "alice began a canary", "a new format", "alice rolled back", "too many misses", one} {
+	g.follows("History")
+	for _, text := range []string{"nightly build published", "the first tables", "alice began a canary", "a new format", "alice rolled back", "too many misses", "alice began a rollout", "fleetd took the next step", one} {
 		g.shows(text)
 	}
 	g.quiet("")
 	g.loads(chromedp.Click(css("header button")))
-	g.shows("Password of the administrator")
+	g.shows("Your token")
+}
+
+// A reader finds replicas by state and label, and has no forms.
+func TestFleetIsSearched(t *testing.T) {
+	d := newDaemon(t)
+	d.publish(d.publisher("asn"), "one", "the first")
+	for _, id := range []string{"web-1", "web-2", "db-1"} {
+		d.replica("asn", id)
+	}
+	g := newGuest(t, d, "/fleet?name=asn")
+	g.logIn(fleet.ReaderRole)
+	g.shows("All 3 replicas run their planned revision.")
+	g.shows("% errors in ")
+	g.do(chromedp.SendKeys(css("[name=find]"), "region=eu, web"))
+	g.loadsBy("document.querySelector('.find button')") // the mouse would close the suggestions first
+	g.shows("1 to 2 of 2")
+	g.follows("running 2")
+	g.shows("This page follows by itself.")
+	if text := g.text(); !strings.Contains(text, "web-1") || strings.Contains(text, "db-1") || strings.Contains(text, "Steer") {
+		t.Errorf("the page shows\n%s", text)
+	}
+	g.quiet("")
 }

@@ -1,7 +1,6 @@
 // Package rollout measures a publication to many replicas: how long it takes,
-// and its cost to the server and the network. Servers are processes
-// of their own, so that the system tells what each of them uses; the replicas
-// share the measuring process.
+// and its cost to the server. Servers are processes of their own, so that the
+// system tells what each of them uses; so are replicas that only follow the plan.
 package rollout
 
 import (
@@ -18,27 +17,29 @@ import (
 	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
-// process is a server that runs, with a folder for its files.
+// process is a program that runs, with a folder for its files.
 type process struct {
 	command *exec.Cmd
-	stdin   io.Closer
+	stdin   io.WriteCloser
+	lines   *bufio.Scanner
 	dir     string
-	url     string
 }
 
-// start builds the command in a folder of a module and starts it. It ends when
+// start builds the command in a folder of the repository and starts it. It ends when
 // close is called or this process ends.
-func start(module, folder string, arguments func(dir string) []string) (*process, error) {
-	program, err := build(module, folder)
+func start(folder, dir string, arguments ...string) (*process, error) {
+	program, err := build(folder)
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "bench-server-")
+	log, err := os.CreateTemp("", "bench-log-")
 	if err != nil {
 		return nil, err
 	}
-	command := exec.Command(program, arguments(dir)...)
-	command.Stderr, command.SysProcAttr = os.Stderr, runner.WithParent
+	defer func() { _ = log.Close() }() // the process has it
+	_ = os.Remove(log.Name())
+	command := exec.Command(program, arguments...)
+	command.Stderr, command.SysProcAttr = log, runner.WithParent
 	stdin, err := command.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -50,26 +51,27 @@ func start(module, folder string, arguments func(dir string) []string) (*process
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	p := &process{command: command, stdin: stdin, dir: dir}
-	lines := bufio.NewScanner(stdout)
-	lines.Scan()
-	url, ok := strings.CutPrefix(lines.Text(), "serving at ")
-	if !ok {
-		p.close()
-		return nil, fmt.Errorf("%s does not serve: it says %q", folder, lines.Text())
+	return &process{command: command, stdin: stdin, lines: bufio.NewScanner(stdout), dir: dir}, nil
+}
+
+// line returns what follows prefix in the next line of the process that has it.
+func (p *process) line(prefix string) (string, error) {
+	for p.lines.Scan() {
+		if rest, ok := strings.CutPrefix(p.lines.Text(), prefix); ok {
+			return rest, nil
+		}
 	}
-	p.url = url
-	return p, nil
+	return "", fmt.Errorf("%s ended before it said %q", filepath.Base(p.command.Path), prefix)
 }
 
 // build builds a command with the go.mod that holds in its folder, once for all
 // processes that share a folder for temporary files.
-func build(module, folder string) (program string, err error) {
+func build(folder string) (program string, err error) {
 	program = filepath.Join(os.TempDir(), "bench-"+filepath.Base(folder))
 	if _, err := os.Stat(program); err == nil {
 		return program, nil
 	}
-	root, err := output("go", "list", "-m", "-f", "{{.Dir}}", module)
+	root, err := output("go", "list", "-m", "-f", "{{.Dir}}", "github.com/poolswap/poolswap")
 	if err == nil {
 		_, err = output("go", "build", "-C", filepath.Join(root, folder), "-o", program, ".")
 	}
@@ -93,15 +95,19 @@ func (p *process) close() {
 	_ = os.RemoveAll(p.dir)
 }
 
-// sample returns the sample of a publication to n replicas, the last of which had
-// swapped after that time, by a server that had had that CPU time before.
-func (p *process) sample(n int, published, last, before time.Duration) runner.Sample {
-	values := map[string]float64{"publish-ns": float64(published), "last-ns": float64(last)}
-	pid := p.command.Process.Pid
-	if now, ok := runner.ProcessorTime(pid); ok {
+// processorTime returns the CPU time of the process.
+func (p *process) processorTime() time.Duration {
+	spent, _ := runner.ProcessorTime(p.command.Process.Pid)
+	return spent
+}
+
+// sample returns the sample of n replicas, of a server that had had that CPU time
+// before.
+func (p *process) sample(n int, before time.Duration, values map[string]float64) runner.Sample {
+	if now, ok := runner.ProcessorTime(p.command.Process.Pid); ok {
 		values["server-cpu-ns"] = float64(now - before)
 	}
-	if peak, ok := runner.PeakMemory(pid); ok {
+	if peak, ok := runner.PeakMemory(p.command.Process.Pid); ok {
 		values["server-rss-bytes"] = peak
 	}
 	return runner.Sample{Iterations: n, Values: values}

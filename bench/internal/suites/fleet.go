@@ -6,52 +6,38 @@ import (
 
 	"github.com/poolswap/poolswap/bench/internal/rollout"
 	"github.com/poolswap/poolswap/bench/internal/runner"
-	"github.com/poolswap/poolswap/reload"
 )
-
-// keepAtMost bounds the memory of all replicas of a case, each with two objects.
-const keepAtMost = 8 << 30
 
 // fleet is a publication to many replicas.
 func fleet() runner.Suite {
 	s := runner.Suite{
 		Name:  "fleet",
 		Title: "A publication to many replicas",
-		About: "JetStream is a fleetd on this machine, with all replicas in another process: from the call of Publish until it has returned, and until the last " +
-			"replica had swapped. Where object=kept, each replica reads the content into recycled memory; where object=hashed, it only hashes the content, because all " +
-			"replicas together would need more than 8 GiB. HTTPHint is the same content from a file server " +
-			"to replicas that are told to fetch it; HTTPPoll to replicas that ask every second. Publish is called again where the server refuses content that comes faster than its disk takes it.",
-		Columns:   runner.Columns("last-ns", "last", "publish-ns", "Publish", "server-cpu-ns", "server CPU", "server-rss-bytes", "server memory"),
+		About: "fleetd is a server on this machine, with all replicas in another process, from the change of the plan until the last replica had swapped: each fetches the content, " +
+			"hashes it and drops it. Files is a Go file server whose clients get the same file, hash it and drop it.",
+		Columns:   runner.Columns("last-ns", "last", "server-cpu-ns", "server CPU", "server-rss-bytes", "server memory", "publish-ns", "store"),
 		OnRequest: true,
 	}
-	s.Cases = []runner.Case{publication(1, 10), publication(64, 10, "HTTPHint", "HTTPPoll"), publication(256, 10), publication(256, 200)}
-	s.Charts = []runner.Chart{{Title: "Until the last replica has swapped", Axis: "replicas, 10 MiB", Log: true, Points: points(&s, "last-ns", "replicas", "size=10MiB")}}
+	for _, size := range []int{10, 200} {
+		for _, secure := range []bool{false, true} {
+			s.Cases = append(s.Cases, transfer(256, size, secure))
+		}
+	}
 	return s
 }
 
-func publication(n, size int, others ...string) runner.Case {
-	keep, object := true, "kept"
-	if 2*n*size*mib > keepAtMost {
-		keep, object = false, "hashed"
+func transfer(n, size int, secure bool) runner.Case {
+	return runner.Case{
+		Name: fmt.Sprintf("replicas=%d/size=%dMiB/tls=%t", n, size, secure), Ours: "fleetd",
+		Setup: time.Second + time.Duration(n*size)*time.Millisecond,
+		Rivals: each([]string{"fleetd", "Files"}, func(config runner.Config, rival string) (runner.Sample, error) {
+			replicas, bytes := fewer(n, config), config.Size(size*mib)
+			if rival == "Files" {
+				return rollout.Files(replicas, bytes, secure)
+			}
+			return rollout.Fleet(replicas, bytes, secure)
+		}),
 	}
-	c := runner.Case{
-		Name: fmt.Sprintf("replicas=%d/size=%dMiB/object=%s", n, size, object), Ours: "JetStream",
-		Setup: time.Second + time.Duration(n*size)*2500*time.Microsecond,
-	}
-	if size > 100 {
-		c.MostRounds = 1 // it takes minutes
-	}
-	c.Rivals = each(append([]string{"JetStream"}, others...), func(config runner.Config, rival string) (runner.Sample, error) {
-		replicas, bytes := fewer(n, config), config.Size(size*mib)
-		switch rival {
-		case "HTTPHint":
-			return rollout.HTTP(replicas, bytes, 0)
-		case "HTTPPoll":
-			return rollout.HTTP(replicas, bytes, time.Second/time.Duration(config.Shrink))
-		}
-		return rollout.JetStream(replicas, bytes, keep)
-	})
-	return c
 }
 
 // fewer returns the number of replicas: in tests there are fewer, and still some.
@@ -62,21 +48,23 @@ func fewer(n int, config runner.Config) int {
 	return n
 }
 
-// fleetIdle is the cost of a fleet between publications.
-func fleetIdle() runner.Suite {
-	const replicas = 64
-	return runner.Suite{
-		Name:  "fleetidle",
-		Title: "Idle replicas",
-		About: "By replica and minute, what 64 replicas and their fleetd (JetStream) exchange that have nothing to do, with the default Options.Every: heartbeats of the watcher, " +
-			"a question for the plan, and a report.",
-		Columns:   runner.Columns("msgs", "messages", "wire-bytes", "wire", "server-cpu-ns", "server CPU"),
+// fleetMany is a change that very many replicas learn, and the cost of waiting for it.
+func fleetMany() runner.Suite {
+	s := runner.Suite{
+		Name:  "fleetmany",
+		Title: "A change that many replicas learn",
+		About: "fleetd is a server on this machine. Replicas in processes of 1,000 wait for the plan; last is from a change of the plan until all have fetched its content of 64 bytes. " +
+			"The idle cost is the server's CPU time by replica and minute: a question for the plan each 55 s, and a report each 30 s.",
+		Columns:   runner.Columns("last-ns", "last", "server-cpu-ns", "server CPU", "idle-cpu-ns", "idle", "server-rss-bytes", "server memory"),
 		OnRequest: true,
-		Cases: []runner.Case{{
-			Name: fmt.Sprintf("idle=%d", replicas), Ours: "JetStream", Setup: 92 * time.Second, MostRounds: 1,
-			Rivals: each([]string{"JetStream"}, func(config runner.Config, _ string) (runner.Sample, error) {
-				return rollout.Idle(fewer(replicas, config), reload.DefaultEvery/time.Duration(config.Shrink))
-			}),
-		}},
 	}
+	for _, n := range []int{1000, 10000} {
+		s.Cases = append(s.Cases, runner.Case{
+			Name: fmt.Sprintf("replicas=%d", n), Ours: "fleetd", Setup: 2 * time.Minute, MostRounds: 1,
+			Rivals: each([]string{"fleetd"}, func(config runner.Config, _ string) (runner.Sample, error) {
+				return rollout.Followers(fewer(n, config), time.Minute/time.Duration(config.Shrink))
+			}),
+		})
+	}
+	return s
 }

@@ -13,7 +13,7 @@ import (
 
 // All returns the suites in the order in which they run.
 func All() []runner.Suite {
-	return []runner.Suite{hotswap(), spares(), read(), lastRelease(), cadence(), footprint(), pooling(), delta(), fleet(), fleetIdle(), programs(), scaling(), steady()}
+	return []runner.Suite{hotswap(), spares(), read(), lastRelease(), cadence(), footprint(), pooling(), delta(), fleet(), fleetMany(), programs(), scaling(), steady()}
 }
 
 // each returns a rival for each name.

@@ -1,61 +1,116 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
+	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"slices"
-	"strings"
 	"sync"
+	"syscall"
+	"time"
 )
 
-// checker checks and counts what replicas answer.
+const (
+	askers     = 4 // of each replica
+	perRequest = 8 // addresses
+	pause      = 2 * time.Millisecond
+	askTime    = 10 * time.Second // for an answer
+)
+
+// checker asks the replicas, and checks and counts their answers.
 //
-// A request asks for several addresses. Each row of an edition has the stamp of
-// that edition, so rows of two editions in one answer show, and so do rows that no
-// edition has. An answer also names its revision. The checker learns which edition
-// that is after replicas answer from it: the command that publishes it tells, once
-// it has ended. So answers are counted by claim, and tally judges the claims.
+// A request asks for several addresses. Each row of an edition has the stamp of that
+// edition, so rows of two editions in one answer show. An answer also names its
+// revision, which always stands for the same edition: for that of learn.
 type checker struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	asking sync.WaitGroup
 	probes []probe
+	last   string // revision that was learned
 
-	mu       sync.Mutex // guards what follows
-	replicas map[string]*counts
+	mu       sync.Mutex // guards the fields below
+	replicas map[string]*tally
 	editions map[string]int // by revision
-	examples []string       // of what was wrong, the first few
+	examples []string       // of wrong answers, the first few
 }
 
-// claim is what an answer says of itself: the revision that it names, and the
-// edition that all of its rows are of.
-type claim struct {
-	revision string
-	edition  int
-}
-
-// counts are the answers of a replica.
-type counts struct {
-	claims map[claim]int
-	latest int // the edition of the latest
-	failed int
-	mixed  int // without those whose claim is wrong
-	away   int
-}
-
-// tally is what a replica answered.
+// tally is the answers of a replica.
 type tally struct {
 	editions map[int]int // right answers by edition
+	latest   int         // edition
 	failed   int         // no answer, or one that cannot be read
-	mixed    int         // rows of several editions, or of none, or of another one than the named revision
+	mixed    int         // rows of several editions, or of none, or of another one than the revision's
 	away     int         // requests without an answer while the process was replaced
 }
 
-func newChecker(probes []probe) *checker {
-	return &checker{probes: probes, replicas: map[string]*counts{}, editions: map[string]int{}}
+func newChecker(ctx context.Context) *checker {
+	c := &checker{replicas: map[string]*tally{}, editions: map[string]int{}}
+	c.ctx, c.cancel = context.WithCancel(ctx)
+	return c
+}
+
+// stop ends the questions.
+func (c *checker) stop() {
+	c.cancel()
+	c.asking.Wait()
+}
+
+// askAll asks a replica until ctx ends.
+func (c *checker) askAll(r *replica) {
+	for range askers {
+		c.asking.Go(func() {
+			// With more connections, one that was opened and never used would make the
+			// replica wait for a request at its end.
+			client := &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}}
+			defer client.CloseIdleConnections()
+			for ; c.ctx.Err() == nil; time.Sleep(pause) {
+				c.ask(client, r)
+			}
+		})
+	}
+}
+
+func (c *checker) ask(client *http.Client, r *replica) {
+	var asked []probe
+	query := url.Values{}
+	for range perRequest {
+		p := c.probes[rand.IntN(len(c.probes))]
+		asked = append(asked, p)
+		query.Add("ip", p.ip)
+	}
+	away := r.away.Load()
+	status, body, err := get(c.ctx, client, r.url+"/lookup?"+query.Encode())
+	away = away || r.away.Load()
+	if c.ctx.Err() == nil {
+		c.check(r.id, asked, status, body, err, away)
+	}
+}
+
+func get(ctx context.Context, client *http.Client, url string) (status int, body []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer response.Body.Close()
+	body, err = io.ReadAll(response.Body)
+	return response.StatusCode, body, err
 }
 
 // check counts an answer to a request for the probes in asked.
-func (c *checker) check(id string, asked []probe, status int, body []byte, err error) {
+func (c *checker) check(id string, asked []probe, status int, body []byte, err error, away bool) {
 	var answer struct {
 		Revision string
 		Version  uint64
@@ -63,6 +118,16 @@ func (c *checker) check(id string, asked []probe, status int, body []byte, err e
 			IP, Name string
 			ASN      uint32
 		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.replicas[id] == nil {
+		c.replicas[id] = &tally{editions: map[int]int{}}
+	}
+	t := c.replicas[id]
+	if away && (errors.Is(err, syscall.ECONNREFUSED) || status == http.StatusServiceUnavailable) {
+		t.away++
+		return
 	}
 	if err == nil && status != http.StatusOK {
 		err = fmt.Errorf("status %d: %.100s", status, body)
@@ -73,27 +138,28 @@ func (c *checker) check(id string, asked []probe, status int, body []byte, err e
 	if err == nil && (len(answer.Answers) != len(asked) || answer.Revision == "" || answer.Version == 0) {
 		err = fmt.Errorf("it is not whole: %.100s", body)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	of := c.of(id)
 	if err != nil {
-		of.failed++
+		t.failed++
 		c.note("%s failed: %v", id, err)
 		return
 	}
-	edition := editionOf(asked[0], answer.Answers[0].Name)
+	edition, known := c.editions[answer.Revision]
+	if !known { // the command that publishes it has not ended yet
+		edition = editionOf(asked[0], answer.Answers[0].Name)
+		c.editions[answer.Revision] = edition
+	}
 	for i, p := range asked {
-		if a := answer.Answers[i]; a.IP != p.ip || a.ASN != p.asn || a.Name != p.name+stamp(edition) {
-			of.mixed++
-			c.note("%s mixed: it says that %s is %d %q, in an answer of edition %d, which has %d %q", id, p.ip, a.ASN, a.Name, edition, p.asn, p.name+stamp(edition))
+		if a := answer.Answers[i]; edition == 0 || a.IP != p.ip || a.ASN != p.asn || a.Name != p.name+stamp(edition) {
+			t.mixed++
+			c.note("%s mixed: it says that %s is %d %q, in revision %s, which is edition %d with %d %q", id, p.ip, a.ASN, a.Name, answer.Revision, edition, p.asn, p.name+stamp(edition))
 			return
 		}
 	}
-	of.claims[claim{answer.Revision, edition}]++
-	of.latest = edition
+	t.editions[edition]++
+	t.latest = edition
 }
 
-// editionOf returns the edition whose name of a probe that is, or 0.
+// editionOf returns the edition that has the name for a probe, or 0.
 func editionOf(p probe, name string) int {
 	for e := 1; e <= editions; e++ {
 		if name == p.name+stamp(e) {
@@ -103,74 +169,44 @@ func editionOf(p probe, name string) int {
 	return 0
 }
 
-// of returns the counts of a replica.
-func (c *checker) of(id string) *counts {
-	if c.replicas[id] == nil {
-		c.replicas[id] = &counts{claims: map[claim]int{}}
-	}
-	return c.replicas[id]
-}
-
 func (c *checker) note(format string, args ...any) {
 	if len(c.examples) < 5 {
 		c.examples = append(c.examples, fmt.Sprintf(format, args...))
 	}
 }
 
-// wasAway counts a request that a replica could not answer because its process was
-// being replaced.
-func (c *checker) wasAway(id string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.of(id).away++
-}
-
 // learn tells which edition a revision has: 0 for one that must not be served.
-func (c *checker) learn(revision string, edition int) {
+func (c *checker) learn(revision string, edition int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.editions[revision] = edition
+	if served, known := c.editions[revision]; known && served != edition {
+		return fmt.Errorf("revision %s is edition %d, and was served as %d", revision, edition, served)
+	}
+	c.editions[revision], c.last = edition, revision
+	return nil
 }
 
-// latest returns the edition of a replica's latest answer.
-func (c *checker) latest(id string) int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.of(id).latest
-}
-
-// tally returns what a replica answered so far.
+// tally returns the answers of a replica so far.
 func (c *checker) tally(id string) tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	of := c.of(id)
-	t := tally{map[int]int{}, of.failed, of.mixed, of.away}
-	for claim, n := range of.claims {
-		if claim.edition != 0 && c.editions[claim.revision] == claim.edition {
-			t.editions[claim.edition] += n
-		} else {
-			t.mixed += n
-		}
+	t := c.replicas[id]
+	if t == nil {
+		return tally{}
 	}
-	return t
+	now := *t
+	now.editions = maps.Clone(t.editions)
+	return now
 }
 
 // wrong returns an error if an answer was failed or mixed.
 func (c *checker) wrong() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	problems := slices.Clone(c.examples)
-	for id, of := range c.replicas {
-		for claim, n := range of.claims {
-			if claim.edition == 0 || c.editions[claim.revision] != claim.edition {
-				problems = append(problems, fmt.Sprintf("%s mixed: %d answers name revision %s, and their rows are of edition %d", id, n, claim.revision, claim.edition))
-			}
-		}
-	}
-	if len(problems) == 0 {
+	if len(c.examples) == 0 {
 		return nil
 	}
-	return fmt.Errorf("answers failed or were mixed:\n%s", strings.Join(problems, "\n"))
+	return fmt.Errorf("answers were wrong, such as: %q", c.examples)
 }
 
 // right returns the number of right answers.
@@ -181,9 +217,9 @@ func (t tally) right() (n int) {
 	return n
 }
 
-// minus returns what was counted since before.
+// minus returns the answers since before.
 func (t tally) minus(before tally) tally {
-	since := tally{map[int]int{}, t.failed - before.failed, t.mixed - before.mixed, t.away - before.away}
+	since := tally{map[int]int{}, t.latest, t.failed - before.failed, t.mixed - before.mixed, t.away - before.away}
 	for e, n := range t.editions {
 		if n > before.editions[e] {
 			since.editions[e] = n - before.editions[e]

@@ -3,54 +3,35 @@ package page
 import (
 	"context"
 	"crypto/sha256"
-	"time"
 )
 
-var (
-	SafePath  = safePath
-	AddressOf = addressOf
-)
+var SafePath = safePath
 
 const (
-	MaxBody             = maxBody
-	MaxStreamsOfSession = maxStreamsOfSession
-	MaxSessions         = maxSessions
-	MaxThrottled        = maxThrottled
-	SessionTime         = sessionTime
+	MaxBody            = maxBody
+	MaxSessions        = maxSessions
+	MaxStreamsOfAToken = maxStreamsOfToken
+	SessionTime        = sessionTime
 )
-
-// Throttle is a throttle that stands alone.
-type Throttle struct{ t throttle }
-
-func NewThrottle() *Throttle { return &Throttle{throttle{all: map[string]attempts{}}} }
-
-func (t *Throttle) Begin(address string) time.Duration { return t.t.begin(address) }
-func (t *Throttle) Succeeded(address string)           { t.t.succeeded(address) }
-func (t *Throttle) Len() int                           { return len(t.t.all) }
 
 // Sessions are sessions that stand alone.
 type Sessions struct{ s sessions }
 
 func NewSessions(ctx context.Context) *Sessions {
-	return &Sessions{sessions{ctx: ctx, all: map[[sha256.Size]byte]*session{}}}
+	return &Sessions{sessions{ctx: ctx, all: map[[sha256.Size]byte]*session{}, streams: map[string]int{}}}
 }
 
-func (s *Sessions) Begin(by string) string { return s.s.begin(by) }
+func (s *Sessions) Begin(token string) string { return s.s.begin("text", token) }
 
-// Known reports whether a token is that of a session.
-func (s *Sessions) Known(token string) bool { return s.s.find(token) != nil }
+// Known reports whether a cookie is one of a session.
+func (s *Sessions) Known(cookie string) bool { return s.s.find(cookie) != nil }
 
-// Ended tells later whether the streams of the session of a token end.
-func (s *Sessions) Ended(token string) func() bool {
-	one := s.s.find(token)
-	return func() bool { return one.ctx.Err() != nil }
-}
+// Len returns the number of sessions that are remembered.
+func (s *Sessions) Len() int { return len(s.s.all) }
 
-// Streams returns how many streams there are, and feeds.
-func (p *Page) Streams() (streams, feeds int) {
-	p.feeds.streams.mu.Lock()
-	defer p.feeds.streams.mu.Unlock()
-	p.feeds.mu.Lock()
-	defer p.feeds.mu.Unlock()
-	return p.feeds.streams.count, len(p.feeds.all)
+// Streams returns the number of streams.
+func (p *Page) Streams() int {
+	p.sessions.mu.Lock()
+	defer p.sessions.mu.Unlock()
+	return p.sessions.streams[""]
 }

@@ -1,92 +1,82 @@
 package page
 
 import (
-	"crypto/sha256"
-	"crypto/subtle"
-	"errors"
-	"fmt"
-	"math"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
-	"strconv"
+	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
+	"time"
+
+	"github.com/poolswap/poolswap/fleet"
 )
 
-// loginView is what the form of the login shows.
-type loginView struct{ Error, By, Next string }
+// loginView is the content of the form of the login.
+type loginView struct{ Error, Next string }
 
 func (p *Page) showLogin(w http.ResponseWriter, r *http.Request) {
 	render(w, http.StatusOK, "login", &loginView{Next: safePath(r.URL.Query().Get("next"))})
 }
 
-// logIn begins a session.
+// logIn begins a session. Nothing slows it down after a wrong token: a token has 128
+// random bits, which cannot be guessed, and a check costs less than the request.
 func (p *Page) logIn(w http.ResponseWriter, r *http.Request) {
 	if !parseForm(w, r) {
 		return
 	}
-	v := &loginView{By: strings.TrimSpace(r.PostForm.Get("by")), Next: safePath(r.PostForm.Get("next"))}
-	if err := checkBy(v.By); err != nil {
-		v.Error, v.By = err.Error(), ""
-		render(w, http.StatusBadRequest, "login", v)
-		return
+	v := &loginView{Next: safePath(r.PostForm.Get("next"))}
+	text := strings.TrimSpace(r.PostForm.Get("token"))
+	token, err := p.options.Check(text)
+	switch {
+	case err != nil:
+		v.Error = "That is not a valid token: it is mistyped, revoked or expired."
+	case token.Role == fleet.ReplicaRole:
+		v.Error = "That is the token of a replica. People log in with one of another role."
 	}
-	address := addressOf(r)
-	if wait := p.logins.begin(address); wait > 0 {
-		seconds := int(math.Ceil(wait.Seconds()))
-		w.Header().Set("Retry-After", strconv.Itoa(seconds))
-		v.Error = fmt.Sprintf("There were wrong passwords from your address. Try again in %d s.", seconds)
-		render(w, http.StatusTooManyRequests, "login", v)
-		return
-	}
-	got, want := sha256.Sum256([]byte(r.PostForm.Get("password"))), sha256.Sum256([]byte(p.options.Password))
-	if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-		v.Error = "That is not the password."
+	if v.Error != "" {
+		p.logRefusal(r, token.ID)
 		render(w, http.StatusForbidden, "login", v)
 		return
 	}
-	p.logins.succeeded(address)
-	p.setCookie(w, r, p.sessions.begin(v.By))
+	p.options.Logger.Info("fleetd: a person logged in to the page", slog.String("by", token.Name), slog.String("token", token.ID), slog.String("address", addressOf(r)))
+	p.setCookie(w, r, p.sessions.begin(text, token.ID))
 	http.Redirect(w, r, v.Next, http.StatusSeeOther)
 }
 
-func (p *Page) logOut(w http.ResponseWriter, r *http.Request, s *session) {
-	s.end()
+func (p *Page) logOut(w http.ResponseWriter, r *http.Request, u *user) {
+	u.end()
 	p.setCookie(w, r, "")
 	http.Redirect(w, r, "/login", http.StatusSeeOther)
-}
-
-// checkBy returns an error for what cannot stand in the history as a name.
-func checkBy(by string) error {
-	switch {
-	case by == "":
-		return errors.New("Say who you are: it is recorded with what you do.") //nolint:revive,staticcheck // people read it
-	case len(by) > 100 || !utf8.ValidString(by) || strings.ContainsFunc(by, unicode.IsControl):
-		return errors.New("A name has up to 100 bytes of text in one line.") //nolint:revive,staticcheck // people read it
-	}
-	return nil
 }
 
 // safePath returns a path of this server to go to after the login: never one that
 // leads elsewhere.
 func safePath(next string) string {
 	u, err := url.Parse(next)
-	if err != nil || u.IsAbs() || u.Host != "" || strings.ContainsFunc(next, unicode.IsControl) || strings.Contains(next, `\`) || u.Path != "/" && u.Path != "/fleet" {
+	if err != nil || !slices.Contains([]string{"/", "/fleet", "/history", "/revisions"}, u.Path) {
 		return "/"
 	}
 	return (&url.URL{Path: u.Path, RawQuery: u.RawQuery}).String()
 }
 
-// parseForm reads a form from the body, and answers if it cannot.
-func parseForm(w http.ResponseWriter, r *http.Request) bool {
-	err := r.ParseForm()
-	var large *http.MaxBytesError
-	switch {
-	case errors.As(err, &large):
-		http.Error(w, fmt.Sprintf("The form has more than %d bytes.", large.Limit), http.StatusRequestEntityTooLarge)
-	case err != nil:
-		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
+// refusalPause is the time between two lines of the log about refused logins.
+const refusalPause = int64(10 * time.Second)
+
+// logRefusal logs a refused login, but not each of a flood. token is the id, if there
+// is such a token.
+func (p *Page) logRefusal(r *http.Request, token string) {
+	now, last := time.Now().UnixNano(), p.refused.Load()
+	if now-last >= refusalPause && p.refused.CompareAndSwap(last, now) {
+		p.options.Logger.Warn("fleetd: a login to the page was refused", slog.String("address", addressOf(r)), slog.String("token", token))
 	}
-	return err == nil
+}
+
+// addressOf returns the address of the client of a request, without its port.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
 }

@@ -3,56 +3,87 @@ package page_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/poolswap/poolswap/fleet"
 	"github.com/poolswap/poolswap/fleet/fleetd/internal/page"
 )
 
-func TestOnlyThePasswordLetsIn(t *testing.T) {
+func TestLoginTakesTokens(t *testing.T) {
 	s := newSite(t, nil)
-	for _, c := range []struct {
-		name, by, password string
-		code               int
-	}{
-		{"no name", "", password, http.StatusBadRequest},
-		{"a name of spaces", "  ", password, http.StatusBadRequest},
-		{"a name with a line break", "a\nb", password, http.StatusBadRequest},
-		{"a name that is no text", "\xff", password, http.StatusBadRequest},
-		{"a name that is too long", strings.Repeat("x", 101), password, http.StatusBadRequest},
-		{"the password", "alice", password, http.StatusSeeOther},
-		{"the wrong password", "alice", password + " ", http.StatusForbidden},
-	} {
-		t.Run(c.name, func(t *testing.T) {
+	texts := map[string]string{"nothing": "", "no token": "correct horse", "a token of another server": "psw_AAAAAAAAAAAAAAAA_BBBBBBBBBBBBBBBBBBBBBBBBBB"}
+	let := map[string]bool{}
+	for _, role := range fleet.Roles() {
+		_, texts[string(role)] = s.token(fleet.Token{Name: "ann", Role: role, IDs: map[bool]string{true: "*"}[role == fleet.ReplicaRole]})
+		let[string(role)] = role != fleet.ReplicaRole
+	}
+	texts["a token with a blank around it"], let["a token with a blank around it"] = " "+texts["reader"]+"\n", true
+	texts["a wrong secret"] = texts["admin"][:len(texts["admin"])-1]
+	id, revoked := s.token(fleet.Token{Name: "ann", Role: fleet.AdminRole})
+	texts["a revoked token"] = revoked
+	if err := s.store.DeleteToken(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	_, texts["an expired token"] = s.token(fleet.Token{Name: "ann", Role: fleet.AdminRole, Expires: time.Now().Add(-time.Second)})
+	for name, text := range texts {
+		t.Run(name, func(t *testing.T) {
 			v := s.visitor()
-			a := v.post("/login", url.Values{"by": {c.by}, "password": {c.password}})
-			if a.StatusCode != c.code {
-				t.Errorf("the login ends with %d, want %d: %s", a.StatusCode, c.code, a.text)
+			a, want := v.logIn(text), http.StatusForbidden
+			if let[name] {
+				want = http.StatusSeeOther
 			}
-			in := c.code == http.StatusSeeOther
-			if (v.token() != nil) != in {
-				t.Errorf("the cookie is %v", v.token())
+			if a.StatusCode != want {
+				t.Errorf("the login ends with %d, want %d: %s", a.StatusCode, want, a.text)
 			}
-			if got := v.get("/").StatusCode == http.StatusOK; got != in {
+			if (v.cookie() != nil) != let[name] {
+				t.Errorf("the cookie is %v", v.cookie())
+			}
+			if got := v.get("/").StatusCode == http.StatusOK; got != let[name] {
 				t.Errorf("the visitor is let in: %t", got)
 			}
-			if strings.Contains(a.text, password) {
-				t.Error("the answer has the password")
+			if text != "" && strings.Contains(a.text, text) || strings.Contains(s.log.String(), texts["admin"]) {
+				t.Error("the answer or the log has the token")
 			}
 		})
 	}
 }
 
-func TestTheCookieIsOutOfReach(t *testing.T) {
+// Nothing that strangers do keeps others from logging in, and they do not fill the log.
+func TestLoginIsNeverLocked(t *testing.T) {
+	s := newSite(t, nil)
+	var all sync.WaitGroup
+	for range 8 {
+		v := s.visitor()
+		all.Go(func() {
+			for range 25 {
+				if a := v.logIn("wrong"); a.StatusCode != http.StatusForbidden {
+					t.Errorf("a wrong token ends with %d", a.StatusCode)
+				}
+			}
+		})
+	}
+	v := s.operator("ann")
+	all.Wait()
+	if a := v.get("/"); a.StatusCode != http.StatusOK {
+		t.Errorf("the page is answered with %d", a.StatusCode)
+	}
+	if n := strings.Count(s.log.String(), "refused"); n == 0 || n > 20 {
+		t.Errorf("200 refused logins have %d lines in the log", n)
+	}
+}
+
+func TestLoginCookieIsOutOfReach(t *testing.T) {
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secure %t", secure), func(t *testing.T) {
 			s := newSite(t, func(o *page.Options, _ *http.Server) { o.Secure = secure })
+			_, token := s.token(fleet.Token{Name: "ann", Role: fleet.ReaderRole})
 			v := s.visitor()
-			a := v.post("/login", url.Values{"by": {"alice"}, "password": {password}, "next": {"/fleet?name=asn"}})
+			a := v.post("/login", url.Values{"token": {token}, "next": {"/fleet?name=asn"}})
 			cookies := a.Cookies()
 			if len(cookies) != 1 {
 				t.Fatalf("cookies %v", cookies)
@@ -61,85 +92,114 @@ func TestTheCookieIsOutOfReach(t *testing.T) {
 			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Secure != secure || c.Path != "/" || c.Domain != "" || len(c.Value) < 26 || c.MaxAge != int(page.SessionTime.Seconds()) {
 				t.Errorf("the cookie is %v", c)
 			}
-			if strings.HasPrefix(c.Name, "__Host-") != secure {
-				t.Errorf("its name is %s", c.Name)
+			if strings.HasPrefix(c.Name, "__Host-") != secure || strings.Contains(token, c.Value) {
+				t.Errorf("the cookie is %v", c)
 			}
 			if at := a.Header.Get("Location"); at != "/fleet?name=asn" {
 				t.Errorf("the login leads to %s", at)
 			}
-			if again := s.member("alice").token(); again.Value == c.Value {
-				t.Error("two sessions have one token")
+			other := s.visitor()
+			other.logIn(token)
+			if other.cookie().Value == c.Value {
+				t.Error("two sessions have one cookie")
 			}
-			if text := v.get("/").text; strings.Contains(text, c.Value) {
-				t.Error("the token is in the page")
+			wantTexts(t, v.get("/").text, "ann (reader)", "!"+c.Value, "!"+token)
+		})
+	}
+}
+
+func TestStrangersGetNothing(t *testing.T) {
+	s := newSite(t, nil)
+	s.publish("secret-name", "one")
+	plan := s.plan("secret-name")
+	gone, revoked := s.operator("ann"), s.visitor()
+	old := gone.cookie()
+	gone.post("/logout", url.Values{})
+	if gone.cookie() != nil {
+		t.Error("logging out leaves the cookie")
+	}
+	id, token := s.token(fleet.Token{Name: "eve", Role: fleet.AdminRole})
+	if a := revoked.logIn(token); a.StatusCode != http.StatusSeeOther || revoked.get("/fleet?name=secret-name").StatusCode != http.StatusOK {
+		t.Fatal("eve is not let in")
+	}
+	if err := s.store.DeleteToken(t.Context(), id); err != nil {
+		t.Fatal(err)
+	}
+	visitors := map[string]*visitor{"a stranger": s.visitor(), "the holder of a revoked token": revoked}
+	for who, value := range map[string]string{"a forger": strings.Repeat("A", 26), "a thief of an old cookie": old.Value, "a holder of a token alone": token} {
+		visitors[who] = s.visitor()
+		visitors[who].Jar.SetCookies(s.at(), []*http.Cookie{{Name: old.Name, Value: value}})
+	}
+	_, admin := s.token(fleet.Token{Name: "eve", Role: fleet.AdminRole})
+	for who, v := range visitors {
+		for path, code := range map[string]int{
+			"/": http.StatusSeeOther, "/fleet": http.StatusSeeOther, "/history": http.StatusSeeOther, "/revisions": http.StatusSeeOther, "/events": http.StatusUnauthorized,
+		} {
+			if a := v.get(path + "?name=secret-name&token=" + admin); a.StatusCode != code || strings.Contains(a.text, plan.Stable) {
+				t.Errorf("%s: %s is answered with %d: %s", who, path, a.StatusCode, a.text)
+			}
+		}
+		if a := v.post("/login?token="+admin, url.Values{"next": {"/"}}); a.StatusCode != http.StatusForbidden {
+			t.Errorf("%s logs in by an address, and is answered with %d", who, a.StatusCode)
+		}
+		if a := v.steers("secret-name", plan, "pause", nil); a.StatusCode != http.StatusUnauthorized || s.plan("secret-name").Paused {
+			t.Errorf("%s steers, and is answered with %d", who, a.StatusCode)
+		}
+	}
+}
+
+func TestRightsOfTokens(t *testing.T) {
+	s := newSite(t, nil)
+	for _, name := range []string{"asn", "geo/eu", "geo/us"} {
+		s.publish(name, "one")
+		s.report(name, fleet.Report{ID: "a", Revision: "rev-one"})
+	}
+	for _, c := range []struct {
+		token  fleet.Token
+		listed string
+		steers bool
+	}{
+		{fleet.Token{Role: fleet.ReaderRole, Names: "*"}, "asn geo/eu geo/us", false},
+		{fleet.Token{Role: fleet.PublisherRole, Names: "geo/*"}, "geo/eu geo/us", false},
+		{fleet.Token{Role: fleet.OperatorRole, Names: "geo/eu"}, "geo/eu", true},
+		{fleet.Token{Role: fleet.AdminRole, Names: "other"}, "", true},
+	} {
+		t.Run(string(c.token.Role), func(t *testing.T) {
+			c.token.Name = "ann"
+			v, _ := s.member(c.token)
+			list := v.get("/").text
+			for _, name := range s.store.Names() {
+				may, want := strings.Contains(c.listed, name), http.StatusForbidden
+				if may {
+					want = http.StatusOK
+				}
+				if strings.Contains(list, ">"+name+"</a>") != may {
+					t.Errorf("the list has %s: %t", name, !may)
+				}
+				for _, path := range []string{"/fleet", "/history", "/revisions", "/events"} {
+					if path == "/events" && may {
+						continue
+					}
+					a := v.get(path + "?name=" + url.QueryEscape(name))
+					if a.StatusCode != want || strings.Contains(a.text, "rev-one") != may || strings.Contains(a.text, "<details") != (may && c.steers && path == "/fleet") {
+						t.Errorf("%s of %s is answered with %d: %s", path, name, a.StatusCode, a.text)
+					}
+				}
+				if may && c.steers {
+					continue
+				}
+				if a := v.steers(name, s.plan(name), "pause", nil); a.StatusCode != http.StatusForbidden || s.plan(name).Paused {
+					t.Errorf("pausing %s is answered with %d", name, a.StatusCode)
+				}
 			}
 		})
 	}
 }
 
-func TestATokenInAnAddressDoesNotLogIn(t *testing.T) {
-	s := newSite(t, nil)
-	token := s.member("alice").token()
-	for _, query := range []string{token.Name + "=" + token.Value, "token=" + token.Value, "session=" + token.Value} {
-		if a := s.visitor().get("/?" + query); a.StatusCode != http.StatusSeeOther {
-			t.Errorf("/?%s is answered with %d", query, a.StatusCode)
-		}
-	}
-	// Nor a password there.
-	r := s.request(http.MethodPost, "/login?by=alice&password="+url.QueryEscape(password), url.Values{"by": {"alice"}})
-	if a := s.visitor().do(r); a.StatusCode != http.StatusForbidden {
-		t.Errorf("a password in the address is answered with %d", a.StatusCode)
-	}
-}
-
-func TestNothingIsServedWithoutALogin(t *testing.T) {
-	s := newSite(t, nil)
-	s.publish("secret-name", "one")
-	plan := s.plan("secret-name")
-	stranger, forger, gone := s.visitor(), s.visitor(), s.member("alice")
-	old := gone.token()
-	gone.post("/logout", url.Values{})
-	if gone.token() != nil {
-		t.Error("logging out leaves the cookie")
-	}
-	at, err := url.Parse(s.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gone.Jar.SetCookies(at, []*http.Cookie{old}) // as a thief would
-	forger.Jar.SetCookies(at, []*http.Cookie{{Name: old.Name, Value: strings.Repeat("A", 26)}})
-	for who, v := range map[string]*visitor{"a stranger": stranger, "a forger": forger, "one who logged out": gone} {
-		for _, c := range []struct {
-			method, path string
-			code         int
-		}{
-			{http.MethodGet, "/", http.StatusSeeOther},
-			{http.MethodGet, "/fleet?name=secret-name", http.StatusSeeOther},
-			{http.MethodGet, "/events?name=secret-name", http.StatusUnauthorized},
-			{http.MethodPost, "/logout", http.StatusUnauthorized},
-		} {
-			var form url.Values
-			if c.method == http.MethodPost {
-				form = url.Values{}
-			}
-			a := v.do(s.request(c.method, c.path, form))
-			if a.StatusCode != c.code || strings.Contains(a.text, plan.Stable) {
-				t.Errorf("%s: %s %s is answered with %d: %s", who, c.method, c.path, a.StatusCode, a.text)
-			}
-		}
-		if a := v.steers("secret-name", plan, "pause", nil); a.StatusCode != http.StatusUnauthorized {
-			t.Errorf("%s steers, and is answered with %d", who, a.StatusCode)
-		}
-	}
-	if now := s.plan("secret-name"); now.Seq != plan.Seq {
-		t.Errorf("the plan was changed: %+v", now.Change)
-	}
-}
-
-func TestTheLoginLeadsNowhereElse(t *testing.T) {
+func TestLoginLeadsNowhereElse(t *testing.T) {
 	for next, want := range map[string]string{
-		"": "/", "/": "/", "/fleet?name=a%2Fb": "/fleet?name=a%2Fb", "/events?name=a": "/", "/logout": "/", "fleet": "/",
-		"https://evil.example/": "/", "//evil.example/fleet": "/", `/\evil.example`: "/", `\\evil.example/fleet`: "/", "javascript:alert(1)": "/",
+		"": "/", "/": "/", "/fleet?name=a%2Fb": "/fleet?name=a%2Fb", "/history?name=a": "/history?name=a", "/events?name=a": "/", "/logout": "/", "fleet": "/",
+		"https://evil.example/": "/", "//evil.example/fleet": "/fleet", `/\evil.example`: "/", `\\evil.example/fleet`: "/", "javascript:alert(1)": "/",
 		"/fleet\r\nSet-Cookie: a=b": "/", "///evil.example/": "/", "/fleet#x": "/fleet", "%": "/",
 	} {
 		if got := page.SafePath(next); got != want {
@@ -148,111 +208,33 @@ func TestTheLoginLeadsNowhereElse(t *testing.T) {
 	}
 }
 
-func TestWrongPasswordsSlowTheNextOnesDown(t *testing.T) {
-	s := newSite(t, nil)
-	v := s.visitor()
-	form := func(text string) url.Values { return url.Values{"by": {"alice"}, "password": {text}} }
-	if a := v.post("/login", form("wrong")); a.StatusCode != http.StatusForbidden {
-		t.Fatalf("the wrong password: %d", a.StatusCode)
-	}
-	// The right one would have to be tried a second later.
-	a := v.post("/login", form(password))
-	if a.StatusCode != http.StatusTooManyRequests || a.Header.Get("Retry-After") != "1" || v.token() != nil {
-		t.Errorf("the next one: %d, %q, %v", a.StatusCode, a.Header, v.token())
-	}
-	eventually(t, "the right password lets in", func() bool {
-		return v.post("/login", form(password)).StatusCode == http.StatusSeeOther
-	})
-	if a := v.post("/login", form(password)); a.StatusCode != http.StatusSeeOther {
-		t.Errorf("after a success: %d", a.StatusCode)
-	}
-}
-
-func TestTheDelayGrowsAndIsForgotten(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		throttle := page.NewThrottle()
-		for _, seconds := range []int{1, 2, 4, 8, 16, 32, 60, 60, 60} {
-			want := time.Duration(seconds) * time.Second
-			if wait := throttle.Begin("a"); wait != 0 {
-				t.Fatalf("an attempt waits %v", wait)
-			}
-			for range 10 { // those that come at once do not try
-				if wait := throttle.Begin("a"); wait != want {
-					t.Fatalf("the next one waits %v, want %v", wait, want)
-				}
-			}
-			if wait := throttle.Begin("b"); wait != 0 {
-				t.Fatalf("another address waits %v", wait)
-			}
-			throttle.Succeeded("b")
-			time.Sleep(want)
-		}
-		time.Sleep(11 * time.Minute)
-		throttle.Begin("a")
-		if wait := throttle.Begin("a"); wait != time.Second {
-			t.Errorf("after some minutes it waits %v", wait)
-		}
-	})
-}
-
-func TestManyAddressesTakeNoMemoryAndNoTurns(t *testing.T) {
-	synctest.Test(t, func(*testing.T) {
-		throttle := page.NewThrottle()
-		tried := 0
-		for i := range 10 * page.MaxThrottled {
-			if throttle.Begin(fmt.Sprint(i)) == 0 {
-				tried++
-			}
-		}
-		if throttle.Len() > page.MaxThrottled+1 || tried > page.MaxThrottled+1 {
-			t.Errorf("%d addresses are kept, and %d attempts were made at once", throttle.Len(), tried)
-		}
-		time.Sleep(time.Hour)
-		if wait := throttle.Begin("late"); wait != 0 || throttle.Len() > 1 {
-			t.Errorf("an hour later another waits %v, of %d", wait, throttle.Len())
-		}
-	})
-}
-
-func TestAClientHasOneAddress(t *testing.T) {
-	for from, want := range map[string]string{
-		"192.0.2.1:5": "192.0.2.1", "[::ffff:192.0.2.1]:5": "192.0.2.1", "[2001:db8:1:2:3::4]:5": "2001:db8:1:2::/64", "[fe80::1%eth0]:5": "fe80::/64", "@": "@",
-	} {
-		r := httptest.NewRequest(http.MethodPost, "/login", nil)
-		r.RemoteAddr = from
-		r.Header.Set("X-Forwarded-For", "203.0.113.9") // a client can claim anything
-		if got := page.AddressOf(r); got != want {
-			t.Errorf("%s is %s, want %s", from, got, want)
-		}
-	}
-}
-
-func TestASessionEnds(t *testing.T) {
+func TestSessionsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sessions := page.NewSessions(t.Context())
-		token := sessions.Begin("alice")
+		cookie := sessions.Begin("a")
 		time.Sleep(page.SessionTime - time.Second)
-		if !sessions.Known(token) {
+		if !sessions.Known(cookie) {
 			t.Error("it ends too early")
 		}
 		time.Sleep(2 * time.Second)
-		if sessions.Known(token) || sessions.Known("") {
+		if sessions.Known(cookie) || sessions.Known("") {
 			t.Error("it does not end")
 		}
-		var tokens []string
-		ended := func() bool { return true }
-		for i := range page.MaxSessions + 1 {
-			if i == page.MaxSessions {
-				ended = sessions.Ended(tokens[0])
-			}
-			tokens = append(tokens, sessions.Begin("alice"))
+		other := sessions.Begin("b")
+		var cookies []string
+		for range page.MaxSessions + 1 {
+			cookies = append(cookies, sessions.Begin("a"))
 			time.Sleep(time.Millisecond)
 		}
-		if sessions.Known(tokens[0]) || !sessions.Known(tokens[1]) || !sessions.Known(tokens[page.MaxSessions]) {
+		if sessions.Known(cookies[0]) || !sessions.Known(cookies[1]) || !sessions.Known(cookies[page.MaxSessions]) {
 			t.Error("of too many sessions not the oldest ends")
 		}
-		if !ended() {
-			t.Error("its streams go on")
+		if !sessions.Known(other) {
+			t.Error("the sessions of one token end that of another")
+		}
+		sessions.Begin("a")
+		if n := sessions.Len(); n > page.MaxSessions+3 {
+			t.Errorf("%d sessions are remembered", n)
 		}
 	})
 }

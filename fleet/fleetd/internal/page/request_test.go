@@ -3,21 +3,22 @@ package page_test
 import (
 	"crypto/sha256"
 	"encoding/base64"
-	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
 	"testing"
 
+	"github.com/poolswap/poolswap/fleet"
 	"github.com/poolswap/poolswap/fleet/fleetd/internal/page"
 )
 
-func TestOnlyHostsOfTheServerAreServed(t *testing.T) {
+func TestHostsOfOthersAreRefused(t *testing.T) {
 	s := newSite(t, func(o *page.Options, _ *http.Server) {
 		o.Hosts = []string{"fleet.example.org", "proxy.example.org:444"}
 	})
 	port := s.Listener.Addr().String()[len("127.0.0.1"):]
 	v := s.visitor()
+	_, token := s.token(fleet.Token{Name: "ann", Role: fleet.ReaderRole})
 	for host, served := range map[string]bool{
 		"127.0.0.1" + port: true, "localhost" + port: true, "LOCALHOST" + port: true, "[::ffff:127.0.0.1]" + port: true,
 		"fleet.example.org": true, "fleet.example.org:8080": true, "Fleet.Example.ORG" + port: true, "proxy.example.org:444": true,
@@ -32,7 +33,7 @@ func TestOnlyHostsOfTheServerAreServed(t *testing.T) {
 		if (a.StatusCode == http.StatusOK) != served || !served && a.StatusCode != http.StatusMisdirectedRequest {
 			t.Errorf("host %q is answered with %d", host, a.StatusCode)
 		}
-		form := s.request(http.MethodPost, "/login", url.Values{"by": {"alice"}, "password": {password}})
+		form := s.request(http.MethodPost, "/login", url.Values{"token": {token}})
 		form.Host = host
 		if code := v.do(form).StatusCode; (code == http.StatusSeeOther) != served {
 			t.Errorf("a login at host %q is answered with %d", host, code)
@@ -44,7 +45,8 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	s := newSite(t, nil)
 	s.publish("asn", "one")
 	plan := s.plan("asn")
-	v := s.member("alice")
+	v := s.operator("ann")
+	_, token := s.token(fleet.Token{Name: "eve", Role: fleet.AdminRole})
 	for _, header := range []map[string]string{
 		{"Sec-Fetch-Site": "cross-site"},
 		{"Sec-Fetch-Site": "same-site"},
@@ -55,8 +57,7 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	} {
 		for _, path := range []string{"/login", "/steer?name=asn", "/logout"} {
 			r := s.request(http.MethodPost, path, url.Values{
-				"by": {"mallory"}, "password": {password}, "do": {"pause"}, "why": {"evil"},
-				"epoch": {fmt.Sprint(plan.Epoch)}, "seq": {fmt.Sprint(plan.Seq)},
+				"token": {token}, "do": {"pause"}, "why": {"evil"}, "plan": {plan.Version()},
 			})
 			for name, value := range header {
 				r.Header.Set(name, value)
@@ -69,7 +70,7 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	if now := s.plan("asn"); now.Seq != plan.Seq {
 		t.Errorf("the plan was changed: %+v", now.Change)
 	}
-	if a := v.get("/"); a.StatusCode != http.StatusOK || !strings.Contains(a.text, "alice") {
+	if a := v.get("/"); a.StatusCode != http.StatusOK || !strings.Contains(a.text, "ann (operator)") {
 		t.Errorf("the session has ended: %d", a.StatusCode)
 	}
 	r := s.request(http.MethodPost, "/logout", url.Values{})
@@ -79,13 +80,30 @@ func TestFormsOfOtherSitesAreRefused(t *testing.T) {
 	}
 }
 
+func TestStrangersHoldNoConnection(t *testing.T) {
+	s := newSite(t, nil)
+	stranger, wrongHost := s.visitor(), s.request(http.MethodGet, "/login", nil)
+	wrongHost.Host = "evil.example"
+	for name, a := range map[string]*answer{
+		"login": stranger.get("/login"), "refused login": stranger.post("/login", url.Values{}), "redirect": stranger.get("/"), "no such page": stranger.get("/nothing"), "wrong host": stranger.do(wrongHost),
+	} {
+		if !a.Close {
+			t.Errorf("%s: the connection stays open after %d", name, a.StatusCode)
+		}
+	}
+	if a := s.operator("ann").get("/"); a.Close || a.StatusCode != http.StatusOK {
+		t.Errorf("that of a member ends after %d", a.StatusCode)
+	}
+}
+
 func TestReadingChangesNothing(t *testing.T) {
 	s := newSite(t, nil)
 	s.publish("asn", "one")
 	plan := s.plan("asn")
-	v := s.member("alice")
-	query := fmt.Sprintf("name=asn&do=pause&why=x&epoch=%d&seq=%d&by=bob&password=%s", plan.Epoch, plan.Seq, url.QueryEscape(password))
-	for path, want := range map[string]int{"/steer": http.StatusMethodNotAllowed, "/logout": http.StatusMethodNotAllowed, "/login": http.StatusOK, "/": http.StatusOK, "/fleet": http.StatusOK, "/nothing": http.StatusNotFound} {
+	v := s.operator("ann")
+	_, token := s.token(fleet.Token{Name: "bob", Role: fleet.AdminRole})
+	query := "name=asn&do=pause&why=x&plan=" + plan.Version() + "&token=" + token
+	for path, want := range map[string]int{"/steer": http.StatusMethodNotAllowed, "/logout": http.StatusMethodNotAllowed, "/login": http.StatusOK, "/": http.StatusOK, "/fleet": http.StatusOK, "/history": http.StatusOK, "/revisions": http.StatusOK, "/nothing": http.StatusNotFound} {
 		for _, method := range []string{http.MethodGet, http.MethodHead} {
 			if a := v.do(s.request(method, path+"?"+query, nil)); a.StatusCode != want {
 				t.Errorf("%s %s is answered with %d, want %d", method, path, a.StatusCode, want)
@@ -97,14 +115,14 @@ func TestReadingChangesNothing(t *testing.T) {
 	}
 }
 
-func TestEachAnswerHasThePolicy(t *testing.T) {
+func TestAnswersHaveThePolicy(t *testing.T) {
 	s := newSite(t, nil)
 	s.publish("asn", "one")
-	member, stranger := s.member("alice"), s.visitor()
+	member, stranger := s.operator("ann"), s.visitor()
 	wrongHost := s.request(http.MethodGet, "/login", nil)
 	wrongHost.Host = "evil.example"
 	for name, a := range map[string]*answer{
-		"names": member.get("/"), "fleet": member.get("/fleet?name=asn"), "no such page": member.get("/nothing"), "login": stranger.get("/login"),
+		"names": member.get("/"), "fleet": member.get("/fleet?name=asn"), "history": member.get("/history?name=asn"), "revisions": member.get("/revisions?name=asn"), "no such page": member.get("/nothing"), "login": stranger.get("/login"),
 		"redirect": stranger.get("/"), "wrong host": stranger.do(wrongHost), "refusal": member.post("/steer?name=asn", url.Values{}),
 	} {
 		policy := a.Header.Get("Content-Security-Policy")
@@ -144,11 +162,11 @@ func TestEachAnswerHasThePolicy(t *testing.T) {
 	}
 }
 
-func TestALargeFormIsRefused(t *testing.T) {
+func TestLargeFormsAreRefused(t *testing.T) {
 	s := newSite(t, nil)
-	member, stranger := s.member("alice"), s.visitor()
+	member, stranger := s.operator("ann"), s.visitor()
 	for path, v := range map[string]*visitor{"/login": stranger, "/steer?name=asn": member} {
-		if a := v.post(path, url.Values{"by": {"alice"}, "password": {password}, "why": {strings.Repeat("x", page.MaxBody)}}); a.StatusCode != http.StatusRequestEntityTooLarge {
+		if a := v.post(path, url.Values{"token": {"x"}, "why": {strings.Repeat("x", page.MaxBody)}}); a.StatusCode != http.StatusRequestEntityTooLarge {
 			t.Errorf("%s is answered with %d", path, a.StatusCode)
 		}
 	}
@@ -167,12 +185,14 @@ func TestTextFromOutsideStaysText(t *testing.T) {
 	s := newSite(t, nil)
 	name := "name " + markup
 	s.publish(name, "one")
-	v := s.member("by " + markup)
+	s.report(name, fleet.Report{ID: "id " + markup, Error: "error " + markup, Held: "held " + markup, Labels: map[string]string{"key " + markup: "value"}})
+	v := s.operator("by " + markup)
 	if a := v.steers(name, s.plan(name), "pause", url.Values{"why": {"why " + markup}}); a.StatusCode != http.StatusSeeOther {
 		t.Fatalf("%d: %s", a.StatusCode, a.text)
 	}
-	conflict := v.steers(name, s.plan(name), "promote", url.Values{"why": {"why " + markup}})
-	for path, a := range map[string]*answer{"/": v.get("/"), "/fleet": v.get("/fleet?name=" + url.QueryEscape(name)), "a refusal": conflict} {
+	refusal := v.steers(name, s.plan(name), "promote", url.Values{"why": {"why " + markup}})
+	at := "?name=" + url.QueryEscape(name)
+	for path, a := range map[string]*answer{"/": v.get("/"), "/fleet": v.get("/fleet" + at + "&find=" + url.QueryEscape(markup)), "/history": v.get("/history" + at), "/revisions": v.get("/revisions" + at), "a refusal": refusal} {
 		if strings.Contains(a.text, markup) || strings.Contains(a.text, "<img") || strings.Count(a.text, "<script>") > 1 {
 			t.Errorf("%s has markup from outside", path)
 		}

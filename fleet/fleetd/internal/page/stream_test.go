@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/poolswap/poolswap/fleet"
 	"github.com/poolswap/poolswap/fleet/fleetd/internal/page"
 )
 
@@ -21,9 +22,9 @@ type stream struct {
 	lines *bufio.Reader
 }
 
-func (v *visitor) stream(name string) *stream {
+func (v *visitor) stream(query string) *stream {
 	v.s.t.Helper()
-	response, err := v.Do(v.s.request(http.MethodGet, "/events?name="+url.QueryEscape(name), nil))
+	response, err := v.Do(v.s.request(http.MethodGet, "/events?"+query, nil))
 	if err != nil {
 		v.s.t.Fatal(err)
 	}
@@ -73,46 +74,60 @@ func (s *stream) until(text string) map[string]string {
 }
 
 // The timeouts of the server, here short, are for requests that end.
-func TestAStreamFollowsBeyondTheTimeouts(t *testing.T) {
+func TestStreamFollowsBeyondTheTimeouts(t *testing.T) {
 	s := newSite(t, func(_ *page.Options, c *http.Server) {
 		c.ReadTimeout, c.WriteTimeout = 500*time.Millisecond, 500*time.Millisecond
 	})
 	one := s.publish("asn", "one")
-	stream := s.member("alice").stream("asn")
-	if parts := stream.until(one); parts["status"] == "" || parts["steer"] == "" || parts["record"] == "" {
-		t.Errorf("the first event has %d parts", len(parts))
+	stream := s.operator("ann").stream("name=asn")
+	parts := stream.until(one)
+	for _, part := range []string{"headline", "status", "steer"} {
+		if parts[part] == "" {
+			t.Errorf("the first event has no %s", part)
+		}
 	}
 	for _, text := range []string{"two", "three"} {
 		time.Sleep(s.Config.WriteTimeout * 5 / 4)
 		next := s.publish("asn", text)
 		stream.until("Replicas are to run <code>" + next)
-		s.report("asn", "a", next)
-		stream.until("The one replica runs what it should.")
+		s.report("asn", fleet.Report{ID: "a", Revision: next})
+		if parts := stream.until("The one replica runs its planned revision."); parts["steer"] != "" && text == "three" {
+			t.Errorf("a report sends more than it changes: %v", parts)
+		}
 	}
 }
 
-func TestAStreamEndsWithTheSession(t *testing.T) {
+func TestStreamEndsWithItsSession(t *testing.T) {
 	s := newSite(t, nil)
 	s.publish("asn", "one")
-	v, other := s.member("alice"), s.member("bob")
-	ends, stays := v.stream("asn"), other.stream("asn")
-	ends.until("No replica reports.")
-	stays.until("No replica reports.")
-	v.post("/logout", url.Values{})
-	if event, _, err := ends.next(); event != "end" || err != nil {
-		t.Errorf("after the logout comes %q, %v", event, err)
+	leaving, _ := s.member(fleet.Token{Name: "ann", Role: fleet.ReaderRole})
+	revoked, eve := s.member(fleet.Token{Name: "eve", Role: fleet.ReaderRole})
+	ends, stays := map[string]*stream{}, s.operator("ann").stream("name=asn")
+	for name, v := range map[string]*visitor{"logout": leaving, "revocation": revoked} {
+		ends[name] = v.stream("name=asn")
+		ends[name].until("No replica reports.")
 	}
-	if _, _, err := ends.next(); err != io.EOF {
-		t.Errorf("then %v", err)
+	leaving.post("/logout", url.Values{})
+	s.check(s.store.DeleteToken(t.Context(), eve))
+	for name, stream := range ends {
+		event, _, err := stream.next()
+		for event == "parts" { // of a time before
+			event, _, err = stream.next()
+		}
+		if event != "end" || err != nil {
+			t.Errorf("after the %s comes %q, %v", name, event, err)
+		}
+		if _, _, err := stream.next(); err != io.EOF {
+			t.Errorf("then %v", err)
+		}
 	}
-	two := s.publish("asn", "two")
-	stays.until(two)
+	stays.until(s.publish("asn", "two"))
 }
 
 func TestStreamsEndWithThePage(t *testing.T) {
 	s := newSite(t, nil)
 	s.publish("asn", "one")
-	stream := s.member("alice").stream("asn")
+	stream := s.operator("ann").stream("name=asn")
 	stream.until("No replica reports.")
 	s.page.Close()
 	for {
@@ -124,82 +139,84 @@ func TestStreamsEndWithThePage(t *testing.T) {
 			t.Fatalf("it ends with %q, %v", event, err)
 		}
 	}
-	eventually(t, "nothing is left", func() bool {
-		streams, feeds := s.page.Streams()
-		return streams == 0 && feeds == 0
-	})
+	eventually(t, "no stream is left", func() bool { return s.page.Streams() == 0 })
 }
 
 func TestStreamsAreBounded(t *testing.T) {
 	s := newSite(t, nil)
 	s.publish("asn", "one")
-	v := s.member("alice")
+	_, token := s.token(fleet.Token{Name: "ann", Role: fleet.ReaderRole})
 	var all []*stream
-	for range page.MaxStreamsOfSession {
-		all = append(all, v.stream("asn"))
+	v := s.visitor()
+	for i := range page.MaxStreamsOfAToken {
+		if i%4 == 0 { // in more than one session
+			v = s.visitor()
+			v.logIn(token)
+		}
+		all = append(all, v.stream("name=asn"))
 	}
+	v = s.visitor()
+	v.logIn(token)
 	if a := v.get("/events?name=asn"); a.StatusCode != http.StatusServiceUnavailable || a.Header.Get("Retry-After") == "" {
 		t.Errorf("one more is answered with %d", a.StatusCode)
 	}
-	all[0].until("No replica reports.")
-	if streams, feeds := s.page.Streams(); streams != page.MaxStreamsOfSession || feeds != 1 {
-		t.Errorf("there are %d streams of %d feeds", streams, feeds)
-	}
-	s.member("bob").stream("asn").until("No replica reports.")
+	s.operator("bob").stream("name=asn").until("No replica reports.")
 	for _, one := range all {
 		one.body.Close()
 	}
-	eventually(t, "there is room again", func() bool {
-		streams, _ := s.page.Streams()
-		return streams == 1
-	})
-	v.stream("asn").until("No replica reports.")
+	eventually(t, "there is room again", func() bool { return s.page.Streams() == 1 })
+	v.stream("name=asn").until("No replica reports.")
 }
 
-func TestAStreamSaysThatTheServerIsGone(t *testing.T) {
-	s := newSite(t, nil)
-	s.publish("asn", "one")
-	stream := s.member("alice").stream("asn")
-	stream.until("No replica reports.")
-	s.conn.Close()
-	if parts := stream.until("does not answer"); !strings.Contains(parts["status"], "what was known last") {
-		t.Errorf("the status is %s", parts["status"])
-	}
-}
-
-func TestAPageNeedsAConnectionAndAPassword(t *testing.T) {
-	if _, err := page.New(page.Options{Password: password}); err == nil {
-		t.Error("no connection, no error")
-	}
-	if _, err := page.New(page.Options{Conn: natsConn(t)}); err == nil {
-		t.Error("no password, no error")
-	}
-}
-
-// A status that is new comes with the history and what is stored of its plan.
-func TestAStreamHasTheRecordOfItsPlan(t *testing.T) {
-	s := newSite(t, nil)
-	one := s.publish("asn", "one")
-	v := s.member("alice")
-	stream := v.stream("asn")
-	stream.until("Replicas are to run <code>" + one)
-	for i, action := range []string{"pause", "resume", "pause"} {
-		v.steers("asn", s.plan("asn"), action, nil)
-		parts := stream.until(fmt.Sprintf("Plan %d: alice", i+2))
-		if want := fmt.Sprintf(`data-name="plan">%d<`, i+2); !strings.Contains(parts["record"], want) {
-			t.Errorf("the record of plan %d is %s", i+2, parts["record"])
+// A large fleet is looked at once a second for all viewers, and each gets a page.
+func TestStreamsShareTheirWork(t *testing.T) {
+	s, crowd := newCrowd(t, 10_000)
+	begin := time.Now()
+	for i := range 3 * page.MaxStreamsOfAToken {
+		v := s.operator(fmt.Sprint("viewer ", i))
+		parts := v.stream("name=asn").until("of 10,000 replicas run their planned revision.")
+		if n := strings.Count(parts["replicas"], "<tr><td"); n != 100 {
+			t.Fatalf("a stream has %d replicas", n)
+		}
+		if size := len(fmt.Sprint(parts)); size > 64<<10 {
+			t.Fatalf("an event has %d bytes", size)
 		}
 	}
+	reader, _ := s.member(fleet.Token{Name: "a reader", Role: fleet.ReaderRole})
+	if parts := reader.stream("name=asn").until("of 10,000 replicas"); strings.Contains(parts["steer"], "<form") {
+		t.Error("a reader gets the forms of operators")
+	}
+	if parts := reader.stream("name=asn&state=failing").until("of 10,000 replicas"); !strings.Contains(parts["replicas"], "1 to 100 of 100<") {
+		t.Error("a stream does not follow its own page")
+	}
+	if n, most := crowd.reads.Load(), int64(time.Since(begin)/time.Second)+1; n > most {
+		t.Errorf("the replicas were read %d times, want %d at most", n, most)
+	}
 }
 
-// What no one looks at is not watched.
-func TestAFeedWithoutReadersEnds(t *testing.T) {
+// However often reports change, a stream has one event each second.
+func TestStreamCoalescesChanges(t *testing.T) {
 	s := newSite(t, nil)
-	one := s.publish("asn", "one")
-	v := s.member("alice")
-	before := s.conn.NumSubscriptions()
-	stream := v.stream("asn")
-	stream.until(one)
-	stream.body.Close()
-	eventually(t, "there is no subscription more than before", func() bool { return s.conn.NumSubscriptions() <= before+1 }) // one for answers to requests
+	s.publish("asn", "one")
+	stream := s.operator("ann").stream("name=asn")
+	stream.until("No replica reports.")
+	begin := time.Now()
+	for i := range 40 {
+		s.change("asn", "bob", fleet.Operation{Kind: []fleet.Kind{fleet.KindPause, fleet.KindResume}[i%2]})
+		s.report("asn", fleet.Report{ID: fmt.Sprint("replica-", i), Revision: "rev-one"})
+	}
+	events := 0
+	for {
+		event, data, err := stream.next()
+		if err != nil || event != "parts" {
+			t.Fatal(event, err)
+		}
+		events++
+		if strings.Contains(data, "All 40 replicas") {
+			break
+		}
+	}
+	if most := int(time.Since(begin)/time.Second) + 2; events > most { // one may be late
+		t.Errorf("there are %d events, want %d at most", events, most)
+	}
 }

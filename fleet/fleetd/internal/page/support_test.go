@@ -1,129 +1,115 @@
 package page_test
 
 import (
-	"context"
+	"bytes"
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
-
 	"github.com/poolswap/poolswap/fleet"
+	"github.com/poolswap/poolswap/fleet/fleetd/internal/access"
 	"github.com/poolswap/poolswap/fleet/fleetd/internal/page"
+	"github.com/poolswap/poolswap/fleet/fleetd/internal/steer"
+	"github.com/poolswap/poolswap/fleet/fleetd/internal/store"
 )
 
-const password = "correct horse"
-
-// site is a page that is being served, over a server of a fleet.
+// site is a page over a store, which is being served.
 type site struct {
 	*httptest.Server
-	t    *testing.T
-	conn *nats.Conn
-	page *page.Page
+	t     *testing.T
+	store *store.Store
+	page  *page.Page
+	log   *bytes.Buffer
 }
 
 // newSite returns one. Its options and timeouts can be changed first.
 func newSite(t *testing.T, change func(o *page.Options, s *http.Server)) *site {
 	t.Helper()
-	s := &site{t: t, conn: natsConn(t)}
-	options := page.Options{Conn: s.conn, Password: password}
-	config := &http.Server{}
-	if change != nil {
-		change(&options, config)
-	}
-	p, err := page.New(options)
+	st, err := store.Open(t.Context(), store.Options{Dir: t.TempDir(), Reserve: -1, Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.page, s.Server = p, httptest.NewUnstartedServer(nil)
-	s.Config = page.NewServer(p)
-	if config.ReadTimeout > 0 {
-		s.Config.ReadTimeout, s.Config.WriteTimeout = config.ReadTimeout, config.WriteTimeout
+	t.Cleanup(func() { st.Close() })
+	s := &site{Server: httptest.NewUnstartedServer(nil), t: t, store: st, log: &bytes.Buffer{}}
+	options := page.Options{
+		Store: st, Logger: slog.New(slog.NewTextHandler(s.log, nil)),
+		Check: func(text string) (fleet.Token, error) { return access.Check(st.Token, text, time.Now()) },
 	}
+	if change != nil {
+		change(&options, s.Config)
+	}
+	if s.page, err = page.New(options); err != nil {
+		t.Fatal(err)
+	}
+	s.Config.Handler, s.Config.MaxHeaderBytes = s.page, 16<<10
 	if options.Secure {
 		s.StartTLS()
 	} else {
 		s.Start()
 	}
 	t.Cleanup(func() {
-		p.Close()
+		s.page.Close()
 		s.Server.Close()
 	})
 	return s
 }
 
-// natsConn returns a connection to a new server.
-func natsConn(t *testing.T) *nats.Conn {
-	t.Helper()
-	s, err := server.NewServer(&server.Options{DontListen: true, JetStream: true, StoreDir: t.TempDir(), NoLog: true, NoSigs: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	go s.Start()
-	t.Cleanup(s.Shutdown)
-	if !s.ReadyForConnections(30 * time.Second) {
-		t.Fatal("the server does not become ready")
-	}
-	conn, err := nats.Connect("", nats.InProcessServer(s))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(conn.Close)
-	if err := fleet.Setup(t.Context(), conn, fleet.SetupOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	return conn
+// token makes a token and returns its id and text.
+func (s *site) token(token fleet.Token) (id, text string) {
+	s.t.Helper()
+	token.Names = cmp.Or(token.Names, "*")
+	secret, text := access.New(token, "test", time.Now())
+	s.check(s.store.PutToken(s.t.Context(), secret))
+	return secret.ID, text
+}
+
+// change changes the plan of a name.
+func (s *site) change(name, by string, op fleet.Operation) *fleet.Plan {
+	s.t.Helper()
+	plan, err := steer.Do(s.t.Context(), s.store, name, "", by, op)
+	s.check(err)
+	return plan
+}
+
+// put stores a text and returns its revision.
+func (s *site) put(name, text string) string {
+	s.t.Helper()
+	r, err := s.store.Put(s.t.Context(), name, fleet.Revision{ID: "rev-" + text, Created: time.Now()}, int64(len(text)), strings.NewReader(text))
+	s.check(err)
+	return r.ID
 }
 
 // publish publishes a text and returns its revision.
 func (s *site) publish(name, text string) string {
 	s.t.Helper()
-	p, err := fleet.NewPublisher(s.conn, name, fleet.PublisherOptions{By: "builder"})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	r, _, err := p.Publish(s.t.Context(), strings.NewReader(text), "because")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return r.ID
+	id := s.put(name, text)
+	s.change(name, "builder", fleet.Operation{Kind: fleet.KindPublish, Revision: id, Why: "because"})
+	return id
 }
 
-// report makes a replica report that it runs a revision.
-func (s *site) report(name, id, revision string) {
+// report makes a replica report, on the plan of now.
+func (s *site) report(name string, r fleet.Report) {
 	s.t.Helper()
 	plan := s.plan(name)
-	s.send(name, id, fmt.Sprintf(`{"id":%q,"epoch":%d,"seq":%d,"at":"2026-01-02T03:04:05Z","revision":%q}`, id, plan.Epoch, plan.Seq, revision))
-}
-
-// send sends a report of a replica.
-func (s *site) send(name, id, text string) {
-	s.t.Helper()
-	if _, err := s.conn.Request("$KV.poolswap-reports."+name+"."+id, []byte(text), time.Minute); err != nil { // answered once it is stored
-		s.t.Fatal(err)
-	}
+	r.Epoch, r.Seq, r.At, r.Every = plan.Epoch, plan.Seq, time.Now(), time.Hour
+	s.check(s.store.Report(s.t.Context(), name, r))
 }
 
 func (s *site) plan(name string) *fleet.Plan {
 	s.t.Helper()
-	c, err := fleet.NewController(s.conn, name, "test")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	status, err := c.Status(s.t.Context())
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return status.Plan
+	plan, err := s.store.Plan(name)
+	s.check(err)
+	return plan
 }
 
 // visitor is a client that keeps cookies and follows no redirect.
@@ -135,22 +121,33 @@ type visitor struct {
 func (s *site) visitor() *visitor {
 	s.t.Helper()
 	jar, err := cookiejar.New(nil)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.check(err)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}} //nolint:gosec // it is its own certificate
 	s.t.Cleanup(transport.CloseIdleConnections)
 	return &visitor{&http.Client{Jar: jar, Timeout: time.Minute, Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}, s}
 }
 
-// member returns a visitor who has logged in.
-func (s *site) member(by string) *visitor {
+// member returns a visitor who has logged in, and the id of the token.
+func (s *site) member(token fleet.Token) (v *visitor, id string) {
 	s.t.Helper()
-	v := s.visitor()
-	if a := v.post("/login", url.Values{"by": {by}, "password": {password}}); a.StatusCode != http.StatusSeeOther {
+	id, text := s.token(token)
+	v = s.visitor()
+	if a := v.logIn(text); a.StatusCode != http.StatusSeeOther {
 		s.t.Fatalf("the login ends with %d: %s", a.StatusCode, a.text)
 	}
+	return v, id
+}
+
+// operator returns a visitor who has logged in with an operator's token.
+func (s *site) operator(name string) *visitor {
+	s.t.Helper()
+	v, _ := s.member(fleet.Token{Name: name, Role: fleet.OperatorRole})
 	return v
+}
+
+func (v *visitor) logIn(token string) *answer {
+	v.s.t.Helper()
+	return v.post("/login", url.Values{"token": {token}})
 }
 
 // answer is a response with its body.
@@ -162,14 +159,10 @@ type answer struct {
 func (v *visitor) do(r *http.Request) *answer {
 	v.s.t.Helper()
 	response, err := v.Do(r)
-	if err != nil {
-		v.s.t.Fatal(err)
-	}
+	v.s.check(err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		v.s.t.Fatal(err)
-	}
+	v.s.check(err)
 	return &answer{response, string(text)}
 }
 
@@ -180,9 +173,7 @@ func (s *site) request(method, path string, form url.Values) *http.Request {
 		body = strings.NewReader(form.Encode())
 	}
 	r, err := http.NewRequestWithContext(s.t.Context(), method, s.URL+path, body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	s.check(err)
 	if form != nil {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -199,40 +190,89 @@ func (v *visitor) post(path string, form url.Values) *answer {
 	return v.do(v.s.request(http.MethodPost, path, form))
 }
 
-// steers sends the form of an action on a plan.
-func (v *visitor) steers(name string, plan *fleet.Plan, action string, more url.Values) *answer {
+// steers sends the form of an operation on a plan.
+func (v *visitor) steers(name string, plan *fleet.Plan, do string, more url.Values) *answer {
 	v.s.t.Helper()
-	form := url.Values{"do": {action}, "epoch": {strconv.FormatUint(plan.Epoch, 10)}, "seq": {strconv.FormatUint(plan.Seq, 10)}, "why": {"reason of " + action}}
+	form := url.Values{"do": {do}, "plan": {plan.Version()}, "why": {"reason of " + do}}
 	for key, values := range more {
 		form[key] = values
 	}
 	return v.post("/steer?name="+url.QueryEscape(name), form)
 }
 
-// token returns the cookie that the visitor has.
-func (v *visitor) token() *http.Cookie {
-	v.s.t.Helper()
-	at, err := url.Parse(v.s.URL)
+// cookie returns the cookie that the visitor has.
+func (v *visitor) cookie() *http.Cookie {
+	if cookies := v.Jar.Cookies(v.s.at()); len(cookies) == 1 {
+		return cookies[0]
+	}
+	return nil
+}
+
+// at returns the address of the site.
+func (s *site) at() *url.URL {
+	at, err := url.Parse(s.URL)
+	s.check(err)
+	return at
+}
+
+func (s *site) check(err error) {
+	s.t.Helper()
 	if err != nil {
-		v.s.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	cookies := v.Jar.Cookies(at)
-	if len(cookies) != 1 {
-		return nil
+}
+
+// wantTexts fails the test unless a text has others, or does not have those that
+// begin with "!".
+func wantTexts(t *testing.T, text string, wanted ...string) {
+	t.Helper()
+	for _, want := range wanted {
+		unwanted, not := strings.CutPrefix(want, "!")
+		if strings.Contains(text, unwanted) == not {
+			_, body, _ := strings.Cut(text, "</header>")
+			t.Errorf("wanted %q in\n%s", want, body)
+		}
 	}
-	return cookies[0]
 }
 
 // eventually waits until done reports true.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	for !done() {
-		select {
-		case <-ctx.Done():
+	for end := time.Now().Add(time.Minute); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
 			t.Fatalf("it does not come about that %s", what)
-		case <-time.After(5 * time.Millisecond):
 		}
 	}
+}
+
+// crowd is a store whose replicas of "asn" are others.
+type crowd struct {
+	page.Store
+	replicas []fleet.Report
+	reads    atomic.Int64
+}
+
+func (c *crowd) Reports(string) []fleet.Report {
+	c.reads.Add(1)
+	return c.replicas
+}
+
+// newCrowd returns a site where "asn" is published, with so many replicas. The third
+// and each hundredth after it fails, and a tenth is in eu.
+func newCrowd(t *testing.T, n int) (*site, *crowd) {
+	t.Helper()
+	c := &crowd{}
+	for i := range n {
+		r := fleet.Report{ID: fmt.Sprintf("replica-%05d", i), Revision: "rev-one", Every: time.Hour, At: time.Now(), Received: time.Now()}
+		if i%100 == 2 {
+			r.Error = "a bad row"
+		}
+		if i%10 == 0 {
+			r.Labels = map[string]string{"region": "eu"}
+		}
+		c.replicas = append(c.replicas, r)
+	}
+	s := newSite(t, func(o *page.Options, _ *http.Server) { o.Store, c.Store = c, o.Store })
+	s.publish("asn", "one")
+	return s, c
 }

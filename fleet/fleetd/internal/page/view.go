@@ -1,256 +1,200 @@
 package page
 
 import (
-	"cmp"
-	"context"
-	"errors"
 	"maps"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/poolswap/poolswap/fleet"
 )
 
-const (
-	maxNames    = 50  // whose status is asked for
-	maxReplicas = 200 // that are shown, those with trouble first
-	maxRecord   = 50  // revisions and changes that are shown, the newest first
-)
-
-// fleetView is what the page of a name shows.
-type fleetView struct {
-	Name, By string
-	Now      time.Time
-	Status   *fleet.Status // nil: it is not known
-	*record                // nil: it is not known
-
-	Trouble string // why what is shown is not the newest
-	code    int    // of the answer, if an action does not say another
-	Error   string // why an action was refused
-	Why     string // what was typed then
+// top is the head of each page.
+type top struct {
+	Name  string // of the fleet; none on the first page
+	Token fleet.Token
+	Now   time.Time
+	Tab   string
 }
 
-// fail says what could not be read.
-func (v *fleetView) fail(err error) {
-	switch {
-	case err == nil:
-		v.code = http.StatusOK
-	case errors.Is(err, fleet.ErrNoPlan):
-		v.code = http.StatusNotFound
-		v.Trouble = "Nothing was published under this name yet."
-	default:
-		v.code = http.StatusServiceUnavailable
-		v.Trouble = "The server of the fleet does not answer: " + plainError(v.Name, err)
-	}
+// filter chooses the replicas of a page.
+type filter struct {
+	Find  string // labels and parts of ids, separated by commas
+	State fleet.State
+	Page  int // from 1
 }
 
-// viewOf reads what the page of a name shows.
-func (p *Page) viewOf(ctx context.Context, s *session, name string) (*fleetView, error) {
-	v := &fleetView{Name: name, By: s.by, Now: time.Now()}
-	c, err := fleet.NewController(p.options.Conn, name, s.by)
-	if err != nil {
-		return nil, err
+func filterOf(query url.Values) filter {
+	f := filter{Find: strings.TrimSpace(query.Get("find")), State: fleet.State(query.Get("state")), Page: pageOf(query)}
+	if !slices.Contains(states, f.State) {
+		f.State = ""
 	}
-	ctx, cancel := context.WithTimeout(ctx, streamRead)
-	defer cancel()
-	status, err := c.Status(ctx)
-	if err == nil {
-		v.Status = status
-		v.record, err = readRecord(ctx, c, status.Plan)
-	}
-	v.fail(err)
-	return v, nil
+	return f
 }
 
-func (p *Page) showFleet(w http.ResponseWriter, r *http.Request, s *session) {
-	v, err := p.viewOf(r.Context(), s, r.URL.Query().Get("name"))
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
-	render(w, v.code, "fleet", v)
-}
-
-// namesView is what the first page shows.
-type namesView struct {
-	Name    string // none
-	By      string
-	Fleets  []*fleetView
-	Others  []string // whose status was not asked for
-	Trouble string
-}
-
-func (p *Page) showNames(w http.ResponseWriter, r *http.Request, s *session) {
-	ctx, cancel := context.WithTimeout(r.Context(), streamRead)
-	defer cancel()
-	v := &namesView{By: s.by}
-	names, err := fleet.Names(ctx, p.options.Conn)
-	if err != nil {
-		v.Trouble = "The server of the fleet does not answer: " + err.Error()
-		render(w, http.StatusServiceUnavailable, "names", v)
-		return
-	}
-	for i, name := range names {
-		if i == maxNames {
-			v.Others = names[i:]
-			break
-		}
-		one := &fleetView{Name: name, Now: time.Now()}
-		c, err := fleet.NewController(p.options.Conn, name, s.by)
-		if err == nil {
-			one.Status, err = c.Status(ctx)
-		}
-		one.fail(err)
-		v.Fleets = append(v.Fleets, one)
-	}
-	render(w, http.StatusOK, "names", v)
-}
-
-// Known reports whether there is a status with its record.
-func (v *fleetView) Known() bool { return v.Status != nil && v.record != nil }
-
-// Query returns the name as it stands in the address of the events.
-func (v *fleetView) Query() string { return url.QueryEscape(v.Name) }
-
-// Plan returns the plan of the status.
-func (v *fleetView) Plan() *fleet.Plan { return v.Status.Plan }
-
-// row is a replica.
-type row struct {
-	fleet.Report
-	State string
-	Wants string   // the revision, if it runs another
-	Tags  []string // why it wants another one than others
-}
-
-// Rows returns the replicas to show.
-func (v *fleetView) Rows() []row {
-	var all []row
-	for _, r := range v.Status.Replicas {
-		one := row{Report: r, State: r.State(v.Plan())}
-		if want := v.Plan().Wanted(r.ID).ID; want != r.Revision {
-			one.Wants = want
-		}
-		if slices.Contains(v.Plan().CanaryIDs, r.ID) && v.Plan().Canary != "" {
-			one.Tags = append(one.Tags, "canary")
-		}
-		if _, ok := v.Plan().Pins[r.ID]; ok {
-			one.Tags = append(one.Tags, "pinned")
-		}
-		all = append(all, one)
-	}
-	if len(all) > maxReplicas {
-		trouble := func(r row) int {
-			return slices.Index([]string{"failing", "empty", "waiting", "running"}, r.State)
-		}
-		slices.SortStableFunc(all, func(a, b row) int { return cmp.Compare(trouble(a), trouble(b)) })
-		all = all[:maxReplicas]
-	}
-	return all
-}
-
-// More returns how many replicas Rows leaves out.
-func (v *fleetView) More() int { return max(len(v.Status.Replicas)-maxReplicas, 0) }
-
-// group is a revision that replicas want.
-type group struct {
-	Revision fleet.Revision
-	As       []string // stable, canary, pinned
-	Total    int      // replicas that want it
-	Running  int      // of them, that run it
-}
-
-// Groups returns the revisions that replicas want, stable first.
-func (v *fleetView) Groups() []group {
-	all := map[string]*group{}
-	for _, r := range v.Status.Replicas {
-		want := v.Plan().Wanted(r.ID)
-		if all[want.ID] == nil {
-			all[want.ID] = &group{Revision: want, As: v.roles(want.ID)}
-		}
-		all[want.ID].Total++
-		if r.Revision == want.ID {
-			all[want.ID].Running++
-		}
-	}
-	var groups []group
-	for _, id := range slices.Sorted(maps.Keys(all)) {
-		groups = append(groups, *all[id])
-	}
-	slices.SortStableFunc(groups, func(a, b group) int { return cmp.Compare(v.rank(a), v.rank(b)) })
-	return groups
-}
-
-// rank puts stable before the canary, and that before pins.
-func (v *fleetView) rank(g group) int {
-	switch g.Revision.ID {
-	case v.Plan().Stable:
-		return 0
-	case v.Plan().Canary:
+func pageOf(query url.Values) int {
+	page, err := strconv.Atoi(query.Get("page"))
+	if err != nil || page < 1 {
 		return 1
 	}
-	return 2
+	return min(page, 1_000_000)
 }
 
-// roles returns what a revision is in the plan.
-func (v *fleetView) roles(id string) (all []string) {
-	plan := v.Plan()
-	for _, role := range []struct{ revision, name string }{{plan.Stable, "stable"}, {plan.Canary, "canary"}, {plan.Previous, "stable before"}} {
-		if role.revision == id && id != "" {
-			all = append(all, role.name)
+// query returns the filter as it stands in the address of the page of a name.
+func (f filter) query(name string) string {
+	values := url.Values{"name": {name}}
+	for key, value := range map[string]string{"find": f.Find, "state": string(f.State)} {
+		if value != "" {
+			values.Set(key, value)
 		}
 	}
-	if slices.Contains(slices.Collect(maps.Values(plan.Pins)), id) {
-		all = append(all, "pinned")
+	if f.Page > 1 {
+		values.Set("page", strconv.Itoa(f.Page))
 	}
-	return all
+	return values.Encode()
+}
+
+// finds returns a function that reports whether a replica is looked for.
+func (f filter) finds() func(r *row) bool {
+	terms := fields(f.Find)
+	terms = terms[:min(len(terms), maxTerms)]
+	return func(r *row) bool {
+		for _, term := range terms {
+			key, value, _ := strings.Cut(term, "=")
+			if got, ok := r.Labels[key]; (!ok || got != value) && !strings.Contains(r.ID, term) {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// link leads to a page of replicas.
+type link struct {
+	Text, At string
+	Current  bool
+}
+
+// replicas are the replicas of a page.
+type replicas struct {
+	Rows       []*row
+	First      int    // number of the first row, from 1
+	Last       int    // of the last row
+	Found      int    // in the state of the filter
+	States     []link // filters by state, with their counts
+	Prev, Next string // addresses
+}
+
+// Replicas returns the replicas to show.
+func (v *fleetView) Replicas() *replicas {
+	finds, counts, all := v.Filter.finds(), map[fleet.State]int{}, 0
+	page := &replicas{}
+	last := v.Filter.Page * pageSize
+	for i := range v.rows {
+		r := &v.rows[i]
+		if !finds(r) {
+			continue
+		}
+		all++
+		counts[r.State]++
+		if v.Filter.State != "" && r.State != v.Filter.State {
+			continue
+		}
+		if page.Found++; page.Found > last-pageSize && page.Found <= last {
+			page.Rows = append(page.Rows, r)
+		}
+	}
+	page.First, page.Last = last-pageSize+1, min(last, page.Found)
+	at := func(f filter) string { return "/fleet?" + f.query(v.Name) + "#replicas" }
+	page.States = append(page.States, link{"all " + countInWords(all), at(filter{Find: v.Filter.Find}), v.Filter.State == ""})
+	for _, state := range slices.Backward(states) {
+		if current := v.Filter.State == state; counts[state] > 0 || current {
+			text := string(state) + " " + countInWords(counts[state])
+			page.States = append(page.States, link{text, at(filter{Find: v.Filter.Find, State: state}), current})
+		}
+	}
+	if v.Filter.Page > 1 {
+		before := v.Filter
+		before.Page = min(before.Page-1, (page.Found+pageSize-1)/pageSize)
+		page.Prev = at(before)
+	}
+	if page.Found > last {
+		after := v.Filter
+		after.Page++
+		page.Next = at(after)
+	}
+	return page
+}
+
+// fleetView is the content of the page of a name.
+type fleetView struct {
+	top
+	*snapshot
+	Filter filter
+	May    bool // the user may steer
+
+	Error string // why an operation was refused
+	Why   string // the reason that was typed then
+}
+
+// viewOf returns the content of the page of a name.
+func (p *Page) viewOf(u *user, name string, f filter) *fleetView {
+	v := &fleetView{snapshot: p.look(name, snapshotAge), Filter: f, May: u.may(fleet.OperatorRole, name)}
+	v.top = top{Name: name, Token: u.Token, Now: v.snapshot.Taken, Tab: "fleet"}
+	return v
+}
+
+func (p *Page) showFleet(w http.ResponseWriter, r *http.Request, u *user) {
+	query := r.URL.Query()
+	v := p.viewOf(u, query.Get("name"), filterOf(query))
+	render(w, statusOf(v.Err), "fleet", v)
+}
+
+// Events returns the address of the stream of this view.
+func (v *fleetView) Events() string { return "/events?" + v.Filter.query(v.Name) }
+
+// form is the head of a form.
+type form struct {
+	Name, Do string
+	Kind     fleet.Kind
+	Plan     *fleet.Plan
+	For      string // the plans that it is for
+}
+
+// Form returns the head of a form.
+func (v *fleetView) Form(do string) form {
+	f := form{v.Name, do, fleet.Kind(do), v.Plan, v.Plan.Version()}
+	switch do {
+	case "end":
+		f.Kind, f.For = fleet.KindRollback, v.Ends()
+	case "back":
+		f.Kind = fleet.KindRollback
+	}
+	return f
 }
 
 // Pins returns the ids of pinned replicas, in order.
-func (v *fleetView) Pins() []string { return slices.Sorted(maps.Keys(v.Plan().Pins)) }
+func (v *fleetView) Pins() []string { return slices.Sorted(maps.Keys(v.Plan.Pins)) }
 
-// storedRow is a revision that is stored.
-type storedRow struct {
-	fleet.Stored
-	As   []string
-	Runs int // replicas that run it
-}
-
-// Stored returns the revisions to show.
-func (v *fleetView) Stored() []storedRow {
-	var all []storedRow
-	for _, one := range v.stored[:min(len(v.stored), maxRecord)] {
-		r := storedRow{Stored: one, As: v.roles(one.ID)}
-		for _, replica := range v.Status.Replicas {
-			if one.ID != "" && replica.Revision == one.ID {
-				r.Runs++
-			}
-		}
-		all = append(all, r)
+// Ends names the canary that the form of the rollback ends: that holds for each plan
+// that still tries this revision.
+func (v *fleetView) Ends() string {
+	if v.Plan.Canary == nil {
+		return ""
 	}
-	return all
+	return v.Plan.Canary.Revision
 }
 
-// Choices returns the stored revisions that can be chosen, but the one that is
+// Choices returns the stored revisions that can be chosen, without the one that is
 // left out.
-func (v *fleetView) Choices(but string) []fleet.Revision {
-	var all []fleet.Revision
-	for _, one := range v.stored {
-		if one.ID != "" && one.ID != but {
+func (v *fleetView) Choices(but string) (all []fleet.Revision) {
+	for _, one := range v.Stored[:min(len(v.Stored), choices)] {
+		if one.ID != but {
 			all = append(all, one.Revision)
 		}
 	}
 	return all
 }
-
-// History returns the changes to show, the newest first.
-func (v *fleetView) History() []fleet.Change {
-	all := slices.Clone(v.history[max(len(v.history)-maxRecord, 0):])
-	slices.Reverse(all)
-	return all
-}
-
-// Older returns how many changes History leaves out.
-func (v *fleetView) Older() int { return max(len(v.history)-maxRecord, 0) }

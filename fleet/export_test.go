@@ -1,8 +1,0 @@
-package fleet
-
-// What tests of the package see besides.
-var (
-	Token   = token
-	Untoken = untoken
-	Choose  = choose
-)

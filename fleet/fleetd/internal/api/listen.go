@@ -1,0 +1,194 @@
+package api
+
+import (
+	"container/list"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/poolswap/poolswap/reload"
+)
+
+// DefaultMaxConns is the usual number of connections of a server.
+const DefaultMaxConns = 16_384
+
+// NewHTTPServer returns the server of a handler that is a [Server], or leads to one:
+// its Shutdown ends polls. HTTP/2 is off: a replica has one request at a time, and
+// streams would multiply the requests of a connection beyond the number that
+// connections bound, for more memory a poll and no sendfile.
+func NewHTTPServer(s *Server, handler http.Handler) *http.Server {
+	server := &http.Server{
+		Handler:                      handler,
+		ReadHeaderTimeout:            headerTime, // and of a TLS handshake
+		IdleTimeout:                  idleTime,
+		MaxHeaderBytes:               maxHeader,
+		DisableGeneralOptionsHandler: true, // it answers without a token
+		Protocols:                    new(http.Protocols),
+		ErrorLog:                     slog.NewLogLogger(s.options.Logger.Handler(), slog.LevelDebug), // clients cause most of it
+	}
+	server.Protocols.SetHTTP1(true)
+	server.ConnState = waits
+	server.RegisterOnShutdown(s.Drain)
+	return server
+}
+
+// recovering returns a handler whose panics are logged: net/http logs them among the
+// failures of clients.
+func recovering(handler http.Handler, logger *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if v := recover(); v != nil {
+				if v != http.ErrAbortHandler { //nolint:errorlint // the very value
+					logger.Error("fleetd: a request panicked", slog.String("panic", fmt.Sprint(v)), slog.String("stack", string(debug.Stack())))
+				}
+				panic(http.ErrAbortHandler) // closes the connection
+			}
+		}()
+		handler.ServeHTTP(w, r)
+	})
+}
+
+// LimitListener returns a listener that has at most n connections open. If there are
+// more, it closes the one that has waited longest for the header of a request, at least
+// a moment: a poll stays, and connections without a request take no place for long. Unlike
+// those of golang.org/x/net/netutil, its connections are still *net.TCPConn inside, which
+// sendfile needs.
+func LimitListener(l *net.TCPListener, n int) net.Listener {
+	return &limitListener{TCPListener: l, slots: make(chan struct{}, n), closed: make(chan struct{})}
+}
+
+type limitListener struct {
+	*net.TCPListener
+	slots  chan struct{} // holds one for each connection
+	once   sync.Once
+	closed chan struct{}
+
+	mu      sync.Mutex
+	waiting list.List // of *limitedConn, the longest first
+}
+
+const (
+	roomEvery = 10 * time.Millisecond // how soon a full listener looks again for a connection to close
+	moment    = time.Second           // in which a client can send a header
+)
+
+// Accept implements net.Listener. While it waits, clients wait in the backlog.
+func (l *limitListener) Accept() (net.Conn, error) {
+	for full := true; full; {
+		select {
+		case l.slots <- struct{}{}:
+			full = false
+		case <-l.closed:
+			return nil, net.ErrClosed
+		default:
+			if !l.makeRoom() {
+				time.Sleep(roomEvery)
+			}
+		}
+	}
+	conn, err := l.AcceptTCP()
+	if err != nil {
+		<-l.slots
+		return nil, err
+	}
+	return &limitedConn{TCPConn: conn, listener: l, free: sync.OnceFunc(func() { <-l.slots })}, nil
+}
+
+// makeRoom closes a connection that waits for a request, and reports whether there was
+// one.
+func (l *limitListener) makeRoom() bool {
+	l.mu.Lock()
+	first := l.waiting.Front()
+	if first == nil || time.Since(first.Value.(*limitedConn).since) < moment {
+		l.mu.Unlock()
+		return false
+	}
+	c := l.waiting.Remove(first).(*limitedConn)
+	c.waits = nil
+	l.mu.Unlock()
+	c.Close()
+	return true
+}
+
+// Close implements net.Listener.
+func (l *limitListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.TCPListener.Close()
+}
+
+type limitedConn struct {
+	*net.TCPConn
+	listener *limitListener
+	free     func()
+
+	// listener.mu guards these.
+	waits *list.Element // in listener.waiting; nil: it does not wait
+	since time.Time     // it waits
+}
+
+// waits is told of the states of connections. One is active once the header of a
+// request was read.
+func waits(conn net.Conn, state http.ConnState) {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	c, ok := conn.(*limitedConn)
+	if !ok {
+		return
+	}
+	l := c.listener
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.waits != nil {
+		l.waiting.Remove(c.waits)
+		c.waits = nil
+	}
+	if state == http.StateNew || state == http.StateIdle {
+		c.waits, c.since = l.waiting.PushBack(c), time.Now()
+	}
+}
+
+// Close implements net.Conn.
+func (c *limitedConn) Close() error {
+	defer c.free()
+	return c.TCPConn.Close()
+}
+
+// Certificate follows the files of a certificate and its key while Run runs.
+type Certificate struct {
+	*reload.Value[*tls.Certificate]
+}
+
+// certificateEvery is how soon renewed files are used.
+const certificateEvery = 10 * time.Second
+
+// NewCertificate loads a certificate and its key from PEM files.
+func NewCertificate(ctx context.Context, cert, key string, logger *slog.Logger) (*Certificate, error) {
+	// Files that are renewed one after the other do not belong together in between.
+	value := reload.NewValue(reload.Join(reload.File(cert), reload.File(key)), func(_ context.Context, content *reload.Content) (*tls.Certificate, error) {
+		certText, err := io.ReadAll(content.Parts[0].Body)
+		keyText, keyErr := io.ReadAll(content.Parts[1].Body)
+		if err = errors.Join(err, keyErr); err != nil {
+			return nil, err
+		}
+		pair, err := tls.X509KeyPair(certText, keyText)
+		return &pair, err
+	}, reload.Options{Every: certificateEvery, MaxBackoff: certificateEvery, Logger: logger})
+	return &Certificate{value}, value.Reload(ctx)
+}
+
+// Config returns a configuration of TLS with the newest certificate.
+func (c *Certificate) Config() *tls.Config {
+	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
+		pair, _ := c.Load()
+		return pair, nil
+	}}
+}
