@@ -136,3 +136,28 @@ func TestClusterLosesNodes(t *testing.T) {
 	}
 	eventually(t, "the file is repaired", func() bool { text, err := os.ReadFile(file); return err == nil && string(text) == large(2) })
 }
+
+func TestReadyNodeServesAlone(t *testing.T) {
+	t.Parallel() // it waits for elections
+	c := newCluster(t)
+	plan := publish(t, c.nodes[0], "asn", "r1", large(1))
+	for i := range size { // before a replica asks
+		file := filepath.Join(c.options[i].Dir, "content", plan.Revisions["r1"].SHA256)
+		eventually(t, fmt.Sprintf("node %d has the content", i), func() bool { _, err := os.Stat(file); return err == nil })
+	}
+	c.nodes[2].Close()
+	eventually(t, "two nodes publish", func() bool {
+		_, err := c.nodes[0].Put(t.Context(), "asn", fleet.Revision{ID: "r2", Created: time.Now()}, -1, strings.NewReader(large(2)))
+		return err == nil
+	})
+	eventually(t, "two nodes take a plan", func() bool {
+		var err error
+		plan, err = tryPublish(t.Context(), c.nodes[0], "asn", "", "r2")
+		return err == nil
+	})
+	c.start(2)
+	c.awaitReady(2)
+	c.nodes[0].Close()
+	c.nodes[1].Close()
+	wantContent(t, c.nodes[2], "asn", plan.Revisions["r2"], large(2))
+}

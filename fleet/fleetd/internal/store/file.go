@@ -80,36 +80,83 @@ func openWhole(path string, size int64) (*os.File, error) {
 // fetch brings content onto the disk, or waits for the flight that does. All
 // descriptions have the same digest; their chunks are tried one after another.
 func (s *Store) fetch(ctx context.Context, all []*description) error {
-	digest := all[0].SHA256
 	s.mu.Lock()
-	f := s.flights[digest]
-	if f == nil && s.closed {
-		s.mu.Unlock()
+	f := s.flight(all)
+	s.mu.Unlock()
+	if f == nil {
 		return s.usable()
 	}
-	if f == nil {
-		f = &flight{done: make(chan struct{})}
-		s.flights[digest] = f
-		s.tasks.Go(func() {
-			for _, d := range all {
-				if f.err = s.fly(d); f.err == nil {
-					break
-				}
-			}
-			s.mu.Lock()
-			delete(s.flights, digest)
-			s.dropFile(digest) // if it was removed meanwhile
-			s.mu.Unlock()
-			close(f.done)
-		})
-	}
-	s.mu.Unlock()
 	select {
 	case <-f.done:
 		return f.err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// flight returns the flight of content, which it begins if there is none, or nil after
+// Close. The caller holds mu.
+func (s *Store) flight(all []*description) *flight {
+	digest := all[0].SHA256
+	f := s.flights[digest]
+	if f != nil || s.closed {
+		return f
+	}
+	f = &flight{done: make(chan struct{})}
+	s.flights[digest] = f
+	s.tasks.Go(func() {
+		for _, d := range all {
+			if f.err = s.fly(d); f.err == nil {
+				break
+			}
+		}
+		s.mu.Lock()
+		delete(s.flights, digest)
+		s.dropFile(digest) // if it was removed meanwhile
+		s.mu.Unlock()
+		close(f.done)
+	})
+	return f
+}
+
+// stock begins to fetch the content that a plan names and this node lacks: a node of a
+// cluster serves it also when it has lost the others. The caller holds mu.
+func (s *Store) stock(n *nameState) (begun []*flight) {
+	if s.o.Cluster == nil || n.plan == nil {
+		return nil
+	}
+	for _, id := range n.plan.Named() {
+		d := n.revisions[id]
+		if d == nil || d.gone || d.damaged != nil {
+			continue
+		}
+		if _, err := os.Stat(s.file(d.SHA256)); err == nil {
+			continue
+		}
+		if f := s.flight([]*description{d}); f != nil {
+			begun = append(begun, f)
+		}
+	}
+	return begun
+}
+
+// stockAll waits until the content of all plans is here, or cannot be read for another
+// reason than that the others do not answer.
+func (s *Store) stockAll() error {
+	s.mu.Lock()
+	var begun []*flight
+	for _, n := range s.memory.names {
+		begun = append(begun, s.stock(n)...)
+	}
+	s.mu.Unlock()
+	var missing error
+	for _, f := range begun {
+		<-f.done
+		if errors.Is(f.err, ErrUnavailable) {
+			missing = f.err
+		}
+	}
+	return missing
 }
 
 // fly writes stored content to the disk.

@@ -183,7 +183,9 @@ func (s *Store) learn(e entry) {
 	var err error
 	switch kind {
 	case planKind:
-		err = s.memory.setPlan(name, e)
+		if err = s.memory.setPlan(name, e); err == nil && s.began.Load() == nil {
+			s.stock(s.memory.names[name])
+		}
 	case revisionKind:
 		err = s.memory.setRevision(name, id, e)
 	case tokenKind:

@@ -167,6 +167,12 @@ func (s *Store) begin(ctx context.Context) error {
 		}
 	}
 	s.tidyFiles()
+	if err := s.checkCopies(ctx); err != nil {
+		return err
+	}
+	if err := s.stockAll(); err != nil {
+		return err
+	}
 	s.began.Store(nil)
 	return nil
 }

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
@@ -91,6 +93,27 @@ func differs(is, want jetstream.StreamConfig) bool {
 	return is.Replicas != want.Replicas || is.MaxAge != want.MaxAge || is.MaxBytes != max(want.MaxBytes, -1) && want.MaxBytes != 0 ||
 		is.MaxMsgsPerSubject != want.MaxMsgsPerSubject && want.MaxMsgsPerSubject != 0 || is.AllowMsgTTL != want.AllowMsgTTL ||
 		is.DenyDelete != want.DenyDelete || is.AllowDirect != want.AllowDirect || (is.RePublish == nil) != (want.RePublish == nil)
+}
+
+// checkCopies returns an error until this node's copies of the streams have all that the
+// leaders' have. A node that were ready before that would let an upgrade go on to the
+// next one, and with the last node that has all of it the reports would end, which are
+// in memory alone.
+func (s *Store) checkCopies(ctx context.Context) error {
+	if s.o.Cluster == nil {
+		return nil
+	}
+	for _, stream := range []jetstream.Stream{s.state.stream, s.reports.stream, s.history, s.content} {
+		info, err := ask(ctx, func(ctx context.Context) (*jetstream.StreamInfo, error) { return stream.Info(ctx) })
+		if err != nil {
+			return err
+		}
+		current := info.Cluster != nil && (info.Cluster.Leader == s.node || slices.ContainsFunc(info.Cluster.Replicas, func(p *jetstream.PeerInfo) bool { return p.Name == s.node && p.Current }))
+		if name := info.Config.Name; !current || !s.server.JetStreamIsStreamCurrent(server.DEFAULT_GLOBAL_ACCOUNT, name) {
+			return errorOf(ErrUnavailable, "this node catches up with the others in %s", name)
+		}
+	}
+	return nil
 }
 
 // get returns the last message of a subject as a majority has it. It is zero if there
