@@ -25,7 +25,7 @@ func collectors() []prometheus.Collector {
 	}
 	stats.Reads.Retries = 9
 	status := reload.Status{
-		Source: "https://example.org/data", Revision: `etag "5"`, SHA256: "29", Version: 17, Attempts: 18, TotalFailures: 27, Swaps: 19, Failures: 20, Refused: "6",
+		Source: "https://example.org/data", Revision: `etag "5"`, SHA256: "29", ServedBy: "mirror", Version: 17, Attempts: 18, TotalFailures: 27, Swaps: 19, Failures: 20, Refused: "6",
 		Stale: errors.New("down"), Loaded: time.Unix(21, 0), Modified: time.Unix(22, 0), Checked: time.Unix(23, 5e8), Size: 24,
 		Fetch: 25 * time.Second, Load: 26 * time.Second,
 	}

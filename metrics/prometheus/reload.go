@@ -18,9 +18,9 @@ func Reload(name string, status func() reload.Status) prometheus.Collector {
 	}
 	labels := prometheus.Labels{"reloader": name}
 	c := newCollector(status, "poolswap_reload_", reloadMetrics, labels)
-	c.labelled = prometheus.NewDesc("poolswap_reload_info", "Source, revision, version and SHA-256 of the loaded content; the value is 1.", []string{"source", "revision", "version", "sha256"}, labels)
+	c.labelled = prometheus.NewDesc("poolswap_reload_info", "Source, revision, version and SHA-256 of the loaded content, and the source that served it if there are several; the value is 1.", []string{"source", "served_by", "revision", "version", "sha256"}, labels)
 	c.label = func(s *reload.Status, send func(float64, ...string)) {
-		send(1, s.Source, s.Revision, strconv.FormatUint(s.Version, 10), s.SHA256)
+		send(1, s.Source, s.ServedBy, s.Revision, strconv.FormatUint(s.Version, 10), s.SHA256)
 	}
 	return c
 }
