@@ -48,7 +48,11 @@ func remove(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return client.RemoveName(ctx, args[0], *why)
+	if err := client.RemoveName(ctx, args[0], *why); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "%s is removed\n", args[0])
+	return nil
 }
 
 // token makes, lists and revokes tokens.
@@ -90,7 +94,11 @@ func token(ctx context.Context, c *call) error {
 		}
 		return c.print(*asJSON, all, func(w *tabwriter.Writer) { printTokens(w, all) })
 	}
-	return client.RevokeToken(ctx, args[1])
+	if err := client.RevokeToken(ctx, args[1]); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "token %s is revoked\n", args[1])
+	return nil
 }
 
 // makeToken makes a token. Its text goes to a file, or to the standard output.

@@ -41,7 +41,11 @@ func backup(ctx context.Context, c *call) error {
 	if args[1] == "-" {
 		return writeBackup(ctx, client, args[0], c.stdout)
 	}
-	return replaceFile(args[1], func(w io.Writer) error { return writeBackup(ctx, client, args[0], w) })
+	if err := replaceFile(args[1], func(w io.Writer) error { return writeBackup(ctx, client, args[0], w) }); err != nil {
+		return err
+	}
+	fmt.Fprintf(c.stdout, "%s is in %s\n", args[0], args[1])
+	return nil
 }
 
 func writeBackup(ctx context.Context, client *fleet.Client, name string, w io.Writer) error {

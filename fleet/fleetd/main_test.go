@@ -270,6 +270,21 @@ func TestCommandsWaitForReplicasAndSayWhoIsMissing(t *testing.T) {
 	if _, says := in.run(exitFailed, "publish", "table", in.file("two"), "-wait", "1s"); !strings.Contains(says, "no replica reports") {
 		t.Errorf("without a replica it says %q", says)
 	}
+	before, _ := in.run(0, "stored", "table")
+	if _, says := in.run(exitFailed, "publish", "table", in.file("three"), "-steps", "50%"); !strings.Contains(says, "no replica reports") {
+		t.Errorf("a rollout without a replica says %q", says)
+	}
+	if after, _ := in.run(0, "stored", "table"); after != before {
+		t.Errorf("a rollout that cannot begin stored\n%s", after)
+	}
+	if _, says := in.run(exitFailed, "publish", "-new", "other", in.file("one"), "-steps", "50%"); !strings.Contains(says, "publish the first one without -steps") {
+		t.Errorf("a rollout of a first revision says %q", says)
+	}
+	stable := in.status().Plan.Stable
+	if _, says := in.run(0, "pin", "table", "ghost", stable); !strings.Contains(says, "no replica ghost reports") {
+		t.Errorf("a pin of an id that no replica has says %q", says)
+	}
+	in.run(0, "unpin", "table", "ghost")
 	a := in.replica("a")
 	in.awaitText(a, "two")
 	if _, says := in.run(exitFailed, "publish", "table", in.file("bad"), "-wait", "1m"); !strings.Contains(says, "a has refused") || !strings.Contains(says, "bad row 3") {
@@ -339,7 +354,9 @@ func TestTokensOfCommands(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 2 || all[1].Name != "ann" || all[1].By != "admin" || all[1].Expires.IsZero() {
 		t.Errorf("the tokens are %s, %v", out, err)
 	}
-	in.run(0, "token", "revoke", all[1].ID)
+	if out, _ := in.run(0, "token", "revoke", all[1].ID); out != "token "+all[1].ID+" is revoked\n" {
+		t.Errorf("revoke says %q", out)
+	}
 	if _, says := in.as(reader, exitFailed, "status", "table"); !strings.Contains(says, "401") {
 		t.Errorf("a token that was revoked: %q", says)
 	}
@@ -390,7 +407,9 @@ func TestBackupIsRestored(t *testing.T) {
 	}
 	before := in.status().Plan
 	saved := filepath.Join(t.TempDir(), "backup")
-	in.run(0, "backup", "table", saved)
+	if out, _ := in.run(0, "backup", "table", saved); out != "table is in "+saved+"\n" {
+		t.Errorf("backup says %q", out)
+	}
 	if _, says := in.run(exitFailed, "restore", "table", saved); !strings.Contains(says, "has plan "+before.Version()) {
 		t.Errorf("over a plan it says %q", says)
 	}
@@ -431,7 +450,9 @@ func TestBackupIsRestored(t *testing.T) {
 		t.Errorf("replicas that still serve would go back to the previous revision:\n%s", out)
 	}
 	other.run(0, "verify", "table")
-	other.run(0, "remove", "-yes", "table", "-why", "a test")
+	if out, _ := other.run(0, "remove", "-yes", "table", "-why", "a test"); out != "table is removed\n" {
+		t.Errorf("remove says %q", out)
+	}
 	if out, _ := other.run(0, "names"); out != "" {
 		t.Errorf("after a removal the names are %q", out)
 	}

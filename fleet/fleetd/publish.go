@@ -106,15 +106,14 @@ func publish(ctx context.Context, c *call) error {
 		var err error
 		if len(steps) == 0 {
 			revision, plan, err = p.Publish(ctx, content, *change.why)
+		} else if err = checkFleet(ctx, c, controller); err != nil { // before anything is stored
+			return err
 		} else if revision, err = p.Store(ctx, content); err == nil {
 			plan, err = controller.Do(ctx, r.operation(revision.ID, steps, *change.why))
 		}
 		c.printRevision(revision) // it may be stored although it was not published
 		if err != nil {
 			return err
-		}
-		if plan.Rollout != nil {
-			warnOfFew(ctx, c, controller)
 		}
 		return change.await(ctx, c, controller, plan)
 	})
@@ -157,19 +156,26 @@ func (r *rolloutFlags) operation(revision string, steps []float64, why string) f
 	return fleet.Operation{Kind: fleet.KindRollout, Revision: revision, Steps: steps, Bake: *r.bake, Why: why}
 }
 
-// warnOfFew says that a rollout of a small fleet goes on without a comparison.
-func warnOfFew(ctx context.Context, c *call, controller *fleet.Controller) {
+// checkFleet returns an error if no replica would run a rollout, and says that the one
+// of a small fleet goes on without a comparison.
+func checkFleet(ctx context.Context, c *call, controller *fleet.Controller) error {
 	s, err := controller.Status(ctx)
-	if err != nil { // the wait, or the next command, says so
-		return
+	if err != nil {
+		return err
 	}
 	n, report := len(s.Replicas), "replicas report"
-	if n == 1 {
+	switch {
+	case s.Plan == nil:
+		return errors.New("fleetd: a rollout needs a stable revision to go back to: publish the first one without -steps")
+	case n == 0:
+		return errors.New("fleetd: no replica reports, so nothing would tell whether the revision works: publish it without -steps")
+	case n == 1:
 		report = "replica reports"
 	}
 	if n < leastCompared {
 		fmt.Fprintf(c.stderr, "fleetd: %d %s: a rollout compares errors from %d replicas on, and latency from %d on; without that, refusals and silence alone end it\n", n, report, leastCompared, leastTimed)
 	}
+	return nil
 }
 
 // A step has three replicas, if there are so many. Errors are compared with two

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/poolswap/poolswap/fleet"
 )
@@ -54,11 +55,10 @@ func rollout(ctx context.Context, c *call) error {
 		if err != nil {
 			return nil, err
 		}
-		plan, err := f.Do(ctx, r.operation(args[0], steps, why))
-		if err == nil {
-			warnOfFew(ctx, c, f)
+		if err := checkFleet(ctx, c, f); err != nil {
+			return nil, err
 		}
-		return plan, err
+		return f.Do(ctx, r.operation(args[0], steps, why))
 	})
 }
 
@@ -71,8 +71,20 @@ func change(kind fleet.Kind, least int, fields ...func(*fleet.Operation) *string
 			for i, arg := range args {
 				*fields[i](&op) = arg
 			}
-			return f.Do(ctx, op)
+			plan, err := f.Do(ctx, op)
+			if err == nil && kind == fleet.KindPin {
+				warnOfUnknown(ctx, c, f, op.ID)
+			}
+			return plan, err
 		})
+	}
+}
+
+// warnOfUnknown says that no replica has the id, which may be misspelled.
+func warnOfUnknown(ctx context.Context, c *call, f *fleet.Controller, id string) {
+	s, err := f.Status(ctx)
+	if err == nil && !slices.ContainsFunc(s.Replicas, func(r fleet.Report) bool { return r.ID == id }) {
+		fmt.Fprintf(c.stderr, "fleetd: no replica %s reports: the pin waits for one\n", plain(id))
 	}
 }
 
