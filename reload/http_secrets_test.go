@@ -313,7 +313,7 @@ func TestSecretsNotEscaped(t *testing.T) {
 // TestSecretsInResponses has an origin answer with the key in other places.
 func TestSecretsInResponses(t *testing.T) {
 	t.Parallel()
-	const key = "sk=live+4711"
+	const key = "sk=live+falcon"
 	for name, test := range map[string]struct {
 		answer func(w http.ResponseWriter)
 		want   string
@@ -330,7 +330,7 @@ func TestSecretsInResponses(t *testing.T) {
 		}, "status 403 Forbidden"},
 		"the escapes of a program": {func(w http.ResponseWriter) {
 			w.WriteHeader(http.StatusForbidden)
-			fmt.Fprint(w, `no such key: sk\x3Dlive\x2b4711`)
+			fmt.Fprint(w, `no such key: sk\x3Dlive\x2bfalcon`)
 		}, `status 403 Forbidden, "…"`},
 		"an encoding": {
 			func(w http.ResponseWriter) { w.Header().Set("Content-Encoding", key) },
@@ -343,7 +343,7 @@ func TestSecretsInResponses(t *testing.T) {
 			prepare := func(r *http.Request) error { r.SetBasicAuth(key, ""); return nil } // as a name without a password
 			r, _ := fromHTTP(s.URL, reload.HTTPOptions{Prepare: prepare}, reload.Options{})
 			failure := failsWith(t, r, reload.Fetching)
-			if got := everything(r, failure); failure.Err.Error() != test.want || strings.Contains(got, "4711") {
+			if got := everything(r, failure); failure.Err.Error() != test.want || strings.Contains(got, "falcon") {
 				t.Errorf("the error is %v, want %s: %s", failure.Err, test.want, got)
 			}
 		})
