@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/benbjohnson/immutable v0.4.3
+	github.com/cockroachdb/swiss v0.0.0-20260820225851-333444432258
 	github.com/poolswap/poolswap v0.0.0
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
 	github.com/schollz/progressbar/v3 v3.19.1

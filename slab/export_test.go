@@ -10,7 +10,7 @@ func LimitText(n int) (back func()) {
 
 // Held returns the bytes of memory that a Strings holds in its text and its slots.
 func (m *Strings) Held() (text, slots int) {
-	return cap(m.t.text.bytes) + cap(m.t.text.spare), 16 * cap(m.t.slots)
+	return cap(m.t.text.bytes) + cap(m.t.text.spare), 64 * cap(m.t.buckets)
 }
 
 // Held returns the bytes of memory that b holds.
@@ -22,4 +22,4 @@ func (b *Bytes) Held() (bytes int) {
 }
 
 // HashOf returns the hash of key.
-func (m *Map[V]) HashOf(key string) uint32 { return m.t.hash(key) }
+func (m *Map[V]) HashOf(key string) uint64 { return m.t.hash(key) }

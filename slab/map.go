@@ -12,9 +12,10 @@ import "iter"
 //
 // Set, Get and Delete take constant time on average, and allocate only when the map
 // grows beyond what it held since its last Reset and in the 16 lives before. A slot of
-// the table takes 12 bytes and V, and a third to a half of all slots are free. At most
-// 2^31 entries fit, and 4 GiB of keys, the bytes of deleted ones included until they
-// are compacted: a Set beyond panics.
+// the table takes 6 bytes and V, and a quarter to a half of all slots are free; a key
+// takes its bytes and one more, or two from 128 on. At most 2^31 entries fit, and 4 GiB
+// of keys, those that were deleted included until they are compacted: a Set beyond
+// panics.
 type Map[V any] struct {
 	_ noCopy
 	t table[V]
@@ -22,8 +23,8 @@ type Map[V any] struct {
 
 // Set sets the value of key, of which it keeps a copy.
 func (m *Map[V]) Set(key string, v V) {
-	s, _ := m.t.put(key, "", "Set")
-	s.value = v
+	at, _ := m.t.put(key, "", "Set")
+	m.t.values[at] = v
 }
 
 // SetBytes is Set(string(key), v).
@@ -31,8 +32,8 @@ func (m *Map[V]) SetBytes(key []byte, v V) { m.Set(view(key), v) }
 
 // Get returns the value of key, and whether key is there.
 func (m *Map[V]) Get(key string) (v V, ok bool) {
-	if s := m.t.get(key); s != nil {
-		return s.value, true
+	if at, _ := m.t.lookup(key); at >= 0 {
+		return m.t.values[at], true
 	}
 	return v, false
 }
@@ -50,9 +51,8 @@ func (m *Map[V]) Len() int { return m.t.count }
 // The map must not be changed meanwhile.
 func (m *Map[V]) All() iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
-		for i := range m.t.slots {
-			s := &m.t.slots[i]
-			if s.hash != 0 && !yield(m.t.keyOf(s), s.value) {
+		for at, place := range m.t.all {
+			if !yield(m.t.text.string(*place), m.t.values[at]) {
 				return
 			}
 		}

@@ -61,7 +61,7 @@ func TestMapFindsKeysOfOneHome(t *testing.T) {
 	m.Grow(10_000) // the seed stays
 	var near []string
 	for n := 0; len(near) < 500; n++ {
-		if key := fmt.Sprint(n); m.HashOf(key) < 1<<32/256 {
+		if key := fmt.Sprint(n); m.HashOf(key) < 1<<64/256 {
 			near = append(near, key)
 		}
 	}
@@ -81,6 +81,36 @@ func TestMapFindsKeysOfOneHome(t *testing.T) {
 	}
 	if m.Len() != 0 {
 		t.Errorf("%d entries are left", m.Len())
+	}
+}
+
+// Keys that overflowed stay where they are when the others of their home are gone, so
+// that in the end no bucket is without one that went past it.
+func TestMapMissesWhereEveryBucketOverflowed(t *testing.T) {
+	var m slab.Map[int]
+	m.Grow(17) // two buckets of 12
+	var homes [2][]string
+	for n := 0; len(homes[0]) < 14 || len(homes[1]) < 14; n++ {
+		key := fmt.Sprint(n)
+		home := m.HashOf(key) >> 63
+		homes[home] = append(homes[home], key)
+	}
+	for _, key := range homes[0][:13] {
+		m.Set(key, 0)
+	}
+	for _, key := range homes[0][:12] {
+		m.Delete(key)
+	}
+	for _, key := range homes[1][:12] {
+		m.Set(key, 1)
+	}
+	for _, key := range []string{homes[0][13], homes[1][13]} {
+		if _, ok := m.Get(key); ok {
+			t.Errorf("Get finds %s", key)
+		}
+	}
+	if m.Len() != 13 {
+		t.Errorf("%d entries", m.Len())
 	}
 }
 
@@ -122,6 +152,43 @@ func FuzzMap(f *testing.F) {
 			}
 		}
 		if got := maps.Collect(m.All()); !maps.Equal(got, want) {
+			t.Fatalf("All has %v, want %v", got, want)
+		}
+	})
+}
+
+// FuzzMapOfCollidingKeys has 60 keys of one bucket and one tag, and as many of the
+// buckets that they overflow into.
+func FuzzMapOfCollidingKeys(f *testing.F) {
+	var seeded slab.Map[int]
+	seeded.Grow(1)
+	var keys []string
+	for n := 0; len(keys) < 120; n++ {
+		key := fmt.Sprint(n)
+		if h := seeded.HashOf(key); h>>60 == 0 && (len(keys) >= 60 || h&0xff == 7) {
+			keys = append(keys, key)
+		}
+	}
+	f.Add([]byte{0, 1, 2, 3, 128, 129, 130, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 131, 140, 15, 16, 17})
+	f.Fuzz(func(t *testing.T, program []byte) {
+		var m slab.Map[int]
+		m.CopyFrom(&seeded)
+		want := map[string]int{}
+		for n, op := range program {
+			key := keys[int(op&0x7f)%len(keys)]
+			if op < 0x80 {
+				m.Set(key, n)
+				want[key] = n
+			} else {
+				m.Delete(key)
+				delete(want, key)
+			}
+			other := keys[n%len(keys)]
+			if got, ok := m.Get(other); ok != mapHas(want, other) || got != want[other] {
+				t.Fatalf("after %d operations Get(%q) is %d, %v, want %d", n, other, got, ok, want[other])
+			}
+		}
+		if got := maps.Collect(m.All()); !maps.Equal(got, want) || m.Len() != len(want) {
 			t.Fatalf("All has %v, want %v", got, want)
 		}
 	})

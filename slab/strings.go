@@ -3,47 +3,49 @@ package slab
 import "iter"
 
 // Strings is a map of strings to strings, with keys and values in one slab: a lookup
-// misses the cache twice, once for the slot and once for key and value, and the garbage
+// misses the cache twice, once for the table and once for key and value, and the garbage
 // collector looks into none of them. It is a [Map] in all else; its 4 GiB are of keys
 // and values together, those that were deleted or overwritten included until they are
 // compacted.
 type Strings struct {
 	_ noCopy
-	t table[uint32] // the value is the length of the value, which follows its key
+	t table[struct{}] // whose text is of pairs
 }
-
-// lengthOf returns the bytes of a value.
-func lengthOf(length *uint32) uint32 { return *length }
 
 // Set sets the value of key. It keeps a copy of both, which may be strings of this
 // slab.
 func (m *Strings) Set(key, value string) {
-	m.t.tail = lengthOf
-	s, found := m.t.put(key, value, "Set")
-	if found {
-		if m.value(s) == value {
-			return
-		}
-		place := m.t.write(key, value, "Set") // it may move the old ones
-		m.t.text.dead += m.t.extent(s)
-		s.place = place
+	m.t.text.pairs = true
+	at, found := m.t.put(key, value, "Set")
+	if !found {
+		return
 	}
-	s.value = uint32(len(value)) //nolint:gosec // the text holds it
+	place := m.t.place(at)
+	if _, end := m.t.text.at(*place); m.t.text.string(end) != value {
+		written := m.t.write(key, value, "Set") // it may move the old ones
+		m.t.text.dead += m.t.text.extent(*place)
+		*place = written
+	}
 }
 
 // SetBytes is Set(string(key), string(value)).
 func (m *Strings) SetBytes(key, value []byte) { m.Set(view(key), view(value)) }
 
-// value returns the value of a slot.
-func (m *Strings) value(s *slot[uint32]) string { return m.t.text.at(s.place+s.length, s.value) }
-
 // Get returns the value of key, and whether key is there. The value is a string of the
 // slab.
 func (m *Strings) Get(key string) (value string, ok bool) {
-	if s := m.t.get(key); s != nil {
-		return m.value(s), true
+	if m.t.count == 0 {
+		return "", false
 	}
-	return "", false
+	at, place := m.t.find(key, m.t.hash(key))
+	if at < 0 {
+		return "", false
+	}
+	begin, end, ok := m.t.text.short(place)
+	if !ok {
+		begin, end = m.t.text.long(place)
+	}
+	return m.t.text.all()[begin:end], true
 }
 
 // GetBytes is Get(string(key)).
@@ -59,9 +61,9 @@ func (m *Strings) Len() int { return m.t.count }
 // not be changed meanwhile.
 func (m *Strings) All() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
-		for i := range m.t.slots {
-			s := &m.t.slots[i]
-			if s.hash != 0 && !yield(m.t.keyOf(s), m.value(s)) {
+		for _, place := range m.t.all {
+			begin, end := m.t.text.at(*place)
+			if !yield(m.t.text.all()[begin:end], m.t.text.string(end)) {
 				return
 			}
 		}

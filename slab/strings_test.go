@@ -197,7 +197,7 @@ func TestStringsGivesUpMemoryThatNoLifeNeeds(t *testing.T) {
 func TestStringsRefusesMoreTextThanItsPlaces(t *testing.T) {
 	defer slab.LimitText(100)()
 	var m slab.Strings
-	m.Set("key", strings.Repeat("v", 90))
+	m.Set("key", strings.Repeat("v", 80))
 	func() {
 		defer func() {
 			if text := fmt.Sprint(recover()); !strings.Contains(text, "slab: Set: more than 100 bytes of keys and values in one map") {
@@ -206,7 +206,7 @@ func TestStringsRefusesMoreTextThanItsPlaces(t *testing.T) {
 		}()
 		m.Set("other", strings.Repeat("v", 10))
 	}()
-	checkStrings(t, &m, map[string]string{"key": strings.Repeat("v", 90)})
+	checkStrings(t, &m, map[string]string{"key": strings.Repeat("v", 80)})
 	m.Set("key", "v") // the dead bytes make room
 	m.Set("other", strings.Repeat("v", 10))
 	checkStrings(t, &m, map[string]string{"key": "v", "other": strings.Repeat("v", 10)})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/poolswap/poolswap/bench/internal/rivals"
 	"github.com/poolswap/poolswap/bench/internal/runner"
+	"github.com/poolswap/poolswap/slab"
 )
 
 // publishedSwap is the table of the published library, in µs and bytes for each
@@ -33,7 +34,10 @@ var publishedSwap = map[int]map[int][4][2]float64{
 	},
 }
 
-var swapRivals = []string{"PoolSwap", "AtomicPtr", "MutexAlloc", "MutexInPlace", "RWMutexRef", "Unsynchronized", "Unsynchronized+1"}
+var swapRivals = []string{"PoolSwap", "AtomicPtr", "MutexAlloc", "MutexInPlace", "RWMutexRef", "Unsynchronized", "Unsynchronized+1", inSlab}
+
+// inSlab is PoolSwap with a slab.Strings for the map.
+const inSlab = "PoolSwap+slab"
 
 // hotswap is the published table: reads and writes of one big map, mixed.
 func hotswap() runner.Suite {
@@ -43,30 +47,60 @@ func hotswap() runner.Suite {
 		About: "As many goroutines as cores read one key or, in the share of operations given, replace the whole map. " +
 			"Unsynchronized is the lower limit without sharing: each goroutine fills and reads a map of its own. " +
 			"Unsynchronized+1 has one map more, as any way needs that keeps the old map readable. " +
+			"PoolSwap+slab has the entries in a slab.Strings, which copies each string; the Go maps of the others share strings that exist before. " +
 			"Go's maps split a part of themselves in 1 of some 400 fills, in every rival; that is 80 KiB, and shows in some cells of B/op.",
 		Time:     80 * time.Millisecond,
 		FullTime: 300 * time.Millisecond,
 		Columns: runner.Columns("ns/op", "time/op", "cpu-ns/op", "CPU time/op", "B/op", "B/op", "allocs/op", "allocs/op",
 			"maps/op", "maps made/op", "gcs/s", "collections/s"),
 	}
-	for _, percent := range []int{1, 10, 50} {
-		for _, limit := range []int{512, 256, 50} {
-			c := runner.Case{
-				Name:        fmt.Sprintf("writes=%d%%/limit=%dMiB", percent, limit),
-				Ours:        "PoolSwap",
-				MemoryLimit: fmt.Sprintf("%dMiB", limit),
-				Setup:       30 * time.Millisecond,
-				Rivals: each(swapRivals, func(config runner.Config, rival string) (runner.Sample, error) {
-					return sampleHotswap(config, rival, percent), nil
-				}),
-			}
-			for i, cell := range publishedSwap[percent][limit] {
-				c.Rivals[i].Published = map[string]float64{"ns/op": 1000 * cell[0], "B/op": cell[1]}
-			}
-			s.Cases = append(s.Cases, c)
+	swapCases(&s, swapRivals, sampleHotswap)
+	for i := range s.Cases {
+		for j, cell := range publishedSwap[swapMixes[i].percent][swapMixes[i].limit] {
+			s.Cases[i].Rivals[j].Published = map[string]float64{"ns/op": 1000 * cell[0], "B/op": cell[1]}
 		}
-		s.Charts = append(s.Charts, bars(&s, fmt.Sprintf("Time per operation, %d %% writes, by memory limit", percent), "ns/op", "limit", fmt.Sprintf("writes=%d%%", percent)))
 	}
+	return s
+}
+
+// swapMixes are the shares of writes and the memory limits, in MiB, of the published
+// table.
+var swapMixes = []struct{ percent, limit int }{{1, 512}, {1, 256}, {1, 50}, {10, 512}, {10, 256}, {10, 50}, {50, 512}, {50, 256}, {50, 50}}
+
+// swapCases adds the cases of the published table to a suite, and their charts.
+func swapCases(s *runner.Suite, names []string, sample func(config runner.Config, rival string, percent int) runner.Sample) {
+	for _, mix := range swapMixes {
+		s.Cases = append(s.Cases, runner.Case{
+			Name:        fmt.Sprintf("writes=%d%%/limit=%dMiB", mix.percent, mix.limit),
+			Ours:        names[0],
+			MemoryLimit: fmt.Sprintf("%dMiB", mix.limit),
+			Setup:       30 * time.Millisecond,
+			Rivals: each(names, func(config runner.Config, rival string) (runner.Sample, error) {
+				return sample(config, rival, mix.percent), nil
+			}),
+		})
+	}
+	for _, percent := range []int{1, 10, 50} {
+		s.Charts = append(s.Charts, bars(s, fmt.Sprintf("Time per operation, %d %% writes, by memory limit", percent), "ns/op", "limit", fmt.Sprintf("writes=%d%%", percent)))
+	}
+}
+
+// parsed is the published table with strings that each fill makes from a text.
+func parsed() runner.Suite {
+	s := runner.Suite{
+		Name:  "parsed",
+		Title: "Hot swap of a map of 100,000 entries that are parsed from lines of text",
+		About: "The operations of hotswap, but each replacement parses a text, as a service does that loads a file. The Go maps take new strings; PoolSwap+slab copies into a slab.Strings.",
+		Time:  80 * time.Millisecond, FullTime: 300 * time.Millisecond,
+		Columns: runner.Columns("ns/op", "time/op", "cpu-ns/op", "CPU time/op", "B/op", "B/op", "allocs/op", "allocs/op", "gcs/s", "collections/s"),
+	}
+	swapCases(&s, []string{inSlab, "PoolSwap", "AtomicPtr"}, func(config runner.Config, rival string, percent int) runner.Sample {
+		data := newEntries(config.Size(tableEntries))
+		if rival == inSlab {
+			return sampleSwaps(config, "PoolSwap", percent, data.keys, data.parsingToSlab(), slabLength)
+		}
+		return sampleSwaps(config, rival, percent, data.keys, data.parsing(), mapLength)
+	})
 	return s
 }
 
@@ -99,13 +133,26 @@ func spares() runner.Suite {
 
 func sampleHotswap(config runner.Config, rival string, percent int) runner.Sample {
 	data := newEntries(config.Size(tableEntries))
-	f := data.functions()
+	if rival == inSlab {
+		return sampleSwaps(config, "PoolSwap", percent, data.keys, data.inSlab(), slabLength)
+	}
+	return sampleSwaps(config, rival, percent, data.keys, data.functions(), mapLength)
+}
+
+func mapLength(t *table, key string) int { return len((*t)[key]) }
+
+func slabLength(t **slab.Strings, key string) int {
+	value, _ := (*t).Get(key)
+	return len(value)
+}
+
+func sampleSwaps[T any](config runner.Config, rival string, percent int, keys []string, f *rivals.Functions[T], length func(*T, string) int) runner.Sample {
 	var made atomic.Int64
-	f.Made = func(*rivals.Object[table]) { made.Add(1) }
+	f.Made = func(*rivals.Object[T]) { made.Add(1) }
 	goroutines := runtime.GOMAXPROCS(0)
 	shared := newSwapRivals(rival, f, goroutines)
 	work := func(g int, w *runner.Stopwatch) int {
-		return mix(shared[g], data.keys, f, 100/percent, w, rand.New(rand.NewPCG(uint64(g), 1)))
+		return mix(shared[g], keys, length, f, 100/percent, w, rand.New(rand.NewPCG(uint64(g), 1)))
 	}
 	runtime.GC() // garbage of the set-up is none of its cost
 	runner.Parallel(goroutines, config.Time/4, work)
@@ -121,8 +168,8 @@ func sampleHotswap(config runner.Config, rival string, percent int) runner.Sampl
 
 // newSwapRivals sets up a rival for each goroutine, one and the same but for
 // Unsynchronized, with its working set in being.
-func newSwapRivals(rival string, f *rivals.Functions[table], goroutines int) []rivals.Shared[table] {
-	all := make([]rivals.Shared[table], goroutines)
+func newSwapRivals[T any](rival string, f *rivals.Functions[T], goroutines int) []rivals.Shared[T] {
+	all := make([]rivals.Shared[T], goroutines)
 	if strings.HasPrefix(rival, "Unsynchronized") {
 		for g := range all {
 			all[g] = rivals.New("Unsynchronized", f, 0)
@@ -158,7 +205,7 @@ func newSwapRivals(rival string, f *rivals.Functions[table], goroutines int) []r
 // mix does blocks of operations: in each block one, at a random place, is a write
 // and the others are reads. The share of writes is exact, and yet writers do not
 // march in step.
-func mix(s rivals.Shared[table], keys []string, f *rivals.Functions[table], block int, w *runner.Stopwatch, random *rand.Rand) (operations int) {
+func mix[T any](s rivals.Shared[T], keys []string, length func(*T, string) int, f *rivals.Functions[T], block int, w *runner.Stopwatch, random *rand.Rand) (operations int) {
 	found := 0
 	for w.Running() {
 		write := random.IntN(block)
@@ -168,7 +215,7 @@ func mix(s rivals.Shared[table], keys []string, f *rivals.Functions[table], bloc
 				continue
 			}
 			obj := s.Acquire()
-			found += len(obj.Value[keys[random.IntN(len(keys))]])
+			found += length(&obj.Value, keys[random.IntN(len(keys))])
 			s.Release(obj)
 		}
 		operations += block

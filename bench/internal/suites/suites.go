@@ -3,17 +3,15 @@ package suites
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
-	"github.com/poolswap/poolswap/bench/internal/rivals"
 	"github.com/poolswap/poolswap/bench/internal/runner"
 )
 
 // All returns the suites in the order in which they run.
 func All() []runner.Suite {
-	return []runner.Suite{hotswap(), spares(), read(), lastRelease(), cadence(), footprint(), pooling(), delta(), fleet(), fleetMany(), programs(), scaling(), steady()}
+	return []runner.Suite{hotswap(), parsed(), spares(), read(), lastRelease(), cadence(), footprint(), pooling(), delta(), stringMaps(), fleet(), fleetMany(), programs(), scaling(), steady()}
 }
 
 // each returns a rival for each name.
@@ -48,39 +46,3 @@ func bars(s *runner.Suite, title, unit, key, text string) runner.Chart {
 
 // sink keeps the compiler from dropping reads whose results are not used.
 var sink atomic.Int64
-
-// table is the heavy object of most suites: a map with as many entries as the
-// published benchmark has.
-type table = map[string]string
-
-const (
-	tableEntries = 100_000
-	mib          = 1 << 20
-)
-
-// entries are the keys and values of tables, made once: replacing a table is
-// measured, making strings is not.
-type entries struct{ keys, values []string }
-
-func newEntries(n int) *entries {
-	e := &entries{make([]string, n), make([]string, n)}
-	for i := range n {
-		e.keys[i] = "key-" + strconv.Itoa(i)
-		e.values[i] = "value-" + strconv.Itoa(i)
-	}
-	return e
-}
-
-// functions make tables with these entries.
-func (e *entries) functions() *rivals.Functions[table] {
-	return &rivals.Functions[table]{
-		New:   func() table { return make(table, len(e.keys)) },
-		Reset: func(t *table) { clear(*t) },
-		Fill: func(t *table) {
-			m := *t
-			for i, key := range e.keys {
-				m[key] = e.values[i]
-			}
-		},
-	}
-}
