@@ -179,11 +179,13 @@ race: ## the tests under the race detector
 STARTS_PROGRAMS := ^(TestSweeperPanicEndsProcess|TestPublishedCodeRuns)$$
 
 .PHONY: cross
-cross: ## the tests on 32 bits, and on arm64 under qemu
+cross: ## the tests on 32 bits, and under qemu on arm64 and, of slab, on a big-endian processor
 	GOARCH=386 $(GO) test -shuffle=on $(REPEATFLAGS) $(TESTFLAGS) ./...
 	@scripts/need qemu-aarch64
 	GOARCH=arm64 $(GO) test -short -shuffle=on -exec qemu-aarch64 -skip '$(STARTS_PROGRAMS)' $(TESTFLAGS) . ./docs ./internal/... ./oplog/... ./slab/... ./typedpool/...
 	GOARCH=arm64 $(GO) test -short -exec qemu-aarch64 -run TestSources $(TESTFLAGS) ./reload
+	@scripts/need qemu-s390x
+	GOARCH=s390x $(GO) test -short -exec qemu-s390x $(TESTFLAGS) ./slab
 
 .PHONY: builds
 builds: ## make test with each of asan, msan, cover, noopt, pie

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/slab"
 )
 
@@ -73,5 +74,38 @@ func TestStringKeptTooLongFaults(t *testing.T) {
 	}
 	if now, _ := s.Get("9"); readsFault(now) {
 		t.Error("a value faults after Compact")
+	}
+}
+
+// TestHandlerThatKeepsAStringFaults has handlers return a name after the Release, as one
+// that logs it later does.
+func TestHandlerThatKeepsAStringFaults(t *testing.T) {
+	pool := poolswap.NewPool(
+		func() *countries { return new(countries) },
+		func(c *countries) bool { c.names.Reset(); return true },
+	)
+	replacement := func() *countries {
+		c := pool.Get()
+		c.names.Set("is", "Iceland")
+		return c
+	}
+	tables := poolswap.NewContainer(pool, replacement())
+	handle := func(keep func(string) string) (name string) {
+		tables.WithAcquire(func(c *countries) {
+			name, _ = c.names.Get("is")
+			name = keep(name)
+		})
+		return name
+	}
+	wrong, right := handle(func(s string) string { return s }), handle(strings.Clone)
+	if readsFault(wrong) {
+		t.Error("a name faults while its table is current")
+	}
+	tables.Update(replacement()) // no reader holds the old table: it is reset here
+	if !readsFault(wrong) {
+		t.Error("a name is read after its table was replaced")
+	}
+	if readsFault(right) {
+		t.Error("a clone faults")
 	}
 }
