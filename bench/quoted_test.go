@@ -18,7 +18,7 @@ var quote = flag.Bool("quote", false, "write the figures of results/ into the do
 // results/ has. README.md says how a document marks figures.
 func TestQuotedFigures(t *testing.T) {
 	quotes := report.Quotes{Suites: suites.All(), Runs: recordedRuns(t)}
-	for _, name := range []string{"../docs/performance.md", "../docs/oplog.md", "../examples/pooling/README.md", "../docs/fleet.md"} {
+	for _, name := range []string{"../docs/performance.md", "../docs/oplog.md", "../examples/pooling/README.md", "../docs/fleet.md", "../docs/slab.md"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			content, err := os.ReadFile(name)
 			if err != nil {
