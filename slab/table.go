@@ -16,7 +16,7 @@ type table[V any] struct {
 // value with it.
 func (t *table[V]) put(key, value, op string) (at int, found bool) {
 	if t.full(1) {
-		t.resize(bucketsFor(t.count+t.count/2+1), op)
+		t.resize(bucketsFor(max(t.count+1, min(t.count+t.count/2+1, maxEntries))), op)
 	}
 	hash := t.hash(key)
 	if at, _ := t.find(key, hash); at >= 0 {

@@ -87,12 +87,13 @@ func appendTo(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-// fits reports whether there is room for n more bytes.
-func (t *text) fits(n int) bool { return n <= cap(t.bytes)-len(t.bytes) }
+// fits reports whether there is room for n more bytes. A sum of lengths that overflowed
+// is negative, and never fits.
+func (t *text) fits(n int) bool { return uint(n) <= uint(cap(t.bytes)-len(t.bytes)) }
 
 // grow makes room for n more bytes.
 func (t *text) grow(n int, op string) {
-	if n > maxText-len(t.bytes) {
+	if n < 0 || n > maxText-len(t.bytes) {
 		panic(fmt.Sprintf("slab: %s: more than %d bytes of keys and values in one map: share the keys out to several, by a hash of your own", op, maxText))
 	}
 	more := cap(t.bytes) / 2

@@ -41,9 +41,9 @@ var rooms = map[string]room{
 	"metrics":           {ours: ". reload"},
 	"examples":          {ours: ". fleet metrics oplog reload slab typedpool", tests: "internal/test"},
 	"docs":              {tests: ". slab"},
-	"verify":            {tests: ". internal"},
+	"verify":            {tests: ". internal slab"},
 	"verify/browser":    {tests: ". fleet reload"},
-	"bench":             {ours: ". fleet internal/seam internal/stripe oplog reload typedpool"},
+	"bench":             {ours: ". fleet internal/seam internal/stripe oplog reload slab typedpool"},
 }
 
 // badImport returns the rule that a file breaks by an import of a package of the
