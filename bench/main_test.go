@@ -43,7 +43,7 @@ func TestArguments(t *testing.T) {
 		says      string
 	}{
 		{"an unknown flag", []string{"-fast"}, 2, "flag provided but not defined: -fast"},
-		{"an unknown suite", []string{"-suite", "read,hotswop"}, 2, `there is no suite "hotswop"; there are hotswap, spares, read, `},
+		{"an unknown suite", []string{"-suite", "read,hotswop"}, 2, `there is no suite "hotswop"; there are hotswap, parsed, spares, read, `},
 		{"no suite", []string{"-suite", ""}, 2, `there is no suite ""`},
 		{"no sample", []string{"-count", "0"}, 2, "-count 0: at least 1 sample"},
 		{"a count that is no number", []string{"-count", "many"}, 2, `invalid value "many"`},
@@ -165,9 +165,9 @@ func TestGate(t *testing.T) {
 	const alone = "procs=1/goroutines=1/writer=none"
 	gated := func(kept string) (status int, stdout, folder string) {
 		folder = t.TempDir()
-		process, out, _ := bench("-suite", "read", "-count", "8", "-benchtime", "100us", "-o", folder, "-gate", kept)
+		process, out, failure := bench("-suite", "read", "-count", "8", "-benchtime", "100us", "-o", folder, "-gate", kept)
 		_ = process.Run()
-		return process.ProcessState.ExitCode(), out.String(), folder
+		return process.ProcessState.ExitCode(), out.String() + failure.String(), folder
 	}
 	kept := t.TempDir()
 	status, stdout, folder := gated(kept)
