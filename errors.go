@@ -43,10 +43,18 @@ type HeldError struct {
 	Current    int           // objects that are current; for a Publish under Options.MaxLive
 	Filling    bool          // a Publish of the container is in fill; for Container.Close
 	Err        error         // the end of the wait
+	Holders    []Holder      // references to those, as far as the versions are traced; see Pool.Trace
 }
 
-// Error has the end of the wait, and the objects in the way.
-func (e *HeldError) Error() string { return (*refcount.HeldError)(e).Error() }
+// Error has the end of the wait, the objects in the way, and the lines that hold them
+// as far as they are known.
+func (e *HeldError) Error() string {
+	return (&refcount.HeldError{
+		Op: e.Op, Type: e.Type, Objects: e.Objects, References: e.References, Versions: e.Versions, Longest: e.Longest,
+		Resetting: e.Resetting, Private: e.Private, Current: e.Current, Filling: e.Filling, Err: e.Err,
+		Holders: holders[refcount.Holder](e.Holders),
+	}).Error()
+}
 
 // Unwrap returns Err.
 func (e *HeldError) Unwrap() error { return e.Err }
@@ -58,11 +66,14 @@ func (e *HeldError) Unwrap() error { return e.Err }
 type LeakError struct {
 	Type string // of the object
 	Held int    // references that were never released
+
+	Holders []Holder // those, if the version was traced; see Pool.Trace
 }
 
 // Error has the type and the number of references.
 func (e *LeakError) Error() string {
-	return fmt.Sprintf("poolswap: a %s was dropped with %d references never released (a forgotten Release or Close?)", e.Type, e.Held)
+	return fmt.Sprintf("poolswap: a %s was dropped with %d references never released (a forgotten Release or Close?)", e.Type, e.Held) +
+		refcount.List("; taken by", holders[refcount.Holder](e.Holders))
 }
 
 // HookPanicError is the error of a function of the program that panicked where no
@@ -104,10 +115,20 @@ type OverReleaseError struct {
 	Generation uint64  // how often it had left the pool before
 	Acquired   uint64  // in all generations, by Publish for its fill as well
 	Released   uint64
+
+	// Suspects are the Releases of a traced version that found no reference of their
+	// own goroutine: the one too many, and those of references that were handed over
+	// to another goroutine. Since is when it was released. See Pool.Trace.
+	Suspects []Holder
 }
 
-// Error has the excess, the object and its counts.
-func (e *OverReleaseError) Error() string { return (*refcount.OverReleaseError)(e).Error() }
+// Error has the excess, the object and its counts, and the suspects.
+func (e *OverReleaseError) Error() string {
+	return (&refcount.OverReleaseError{
+		Type: e.Type, Object: e.Object, Generation: e.Generation, Acquired: e.Acquired, Released: e.Released,
+		Suspects: holders[refcount.Holder](e.Suspects),
+	}).Error()
+}
 
 // Is reports whether target is [ErrOverReleased].
 func (e *OverReleaseError) Is(target error) bool { return target == ErrOverReleased }
@@ -128,11 +149,16 @@ func closed(err error, excesses ...error) error {
 func public(err error) error {
 	switch e := err.(type) { //nolint:errorlint // an error of fill comes back unchanged
 	case *refcount.HeldError:
-		held := HeldError(*e)
-		return &held
+		return &HeldError{
+			Op: e.Op, Type: e.Type, Objects: e.Objects, References: e.References, Versions: e.Versions, Longest: e.Longest,
+			Resetting: e.Resetting, Private: e.Private, Current: e.Current, Filling: e.Filling, Err: e.Err,
+			Holders: holders[Holder](e.Holders),
+		}
 	case *refcount.OverReleaseError:
-		over := OverReleaseError(*e)
-		return &over
+		return &OverReleaseError{
+			Type: e.Type, Object: e.Object, Generation: e.Generation, Acquired: e.Acquired, Released: e.Released,
+			Suspects: holders[Holder](e.Suspects),
+		}
 	}
 	return err
 }

@@ -1,5 +1,7 @@
 package poolswap
 
+import "time"
+
 // DefaultSpares is how many free objects a [Pool] keeps at least across garbage
 // collections unless its [Options] say otherwise: one for the next update, and
 // one more for the update after it while a reader still holds the old object.
@@ -57,13 +59,23 @@ type Options[T any] struct {
 	// current.
 	MaxLive int
 
+	// HeldTooLong, if not 0, is how long a replaced version may be held. A publication
+	// that finds one held for longer reports it once, as a *HeldTooLongError, and
+	// traces itself and some of those that follow for as long as there is one; see
+	// [Pool.Trace]. So a Release that is forgotten again and again is named by
+	// [Pool.Holders] after one further publication; one that was forgotten once is
+	// named only if its version happens to be traced. There is no timer: a pool that
+	// publishes nothing reports nothing, and Stats.OldestRetired has the age.
+	HeldTooLong time.Duration
+
 	// Portable makes the pool count with atomic instructions even where it
 	// could count with plain ones, for programs that want nothing but what
 	// the Go memory model promises. Stats.Reads.Counting tells the mode.
 	Portable bool
 
 	// Report, if not nil, receives errors that have no caller to return to:
-	// a *LeakError, a *HookPanicError, an *OverReleaseError, or that membarrier failed. It is
+	// a *LeakError, a *HookPanicError, an *OverReleaseError, a *HeldTooLongError, or that
+	// membarrier failed. It is
 	// called with no lock held, by a writer or a goroutine of the pool, never by
 	// a reader. It must be safe for concurrent use and must not block for long.
 	//

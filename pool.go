@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"reflect"
 	"unsafe"
 
@@ -56,7 +57,7 @@ func NewPool[T any, P Object[T]](factory func() *T, reset func(*T) bool) *Pool[T
 }
 
 // NewPoolWithOptions is [NewPool] with options. It also panics if Spares is
-// below NoSpares or MaxLive is negative.
+// below NoSpares or MaxLive or HeldTooLong is negative.
 func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bool, options Options[T]) *Pool[T, P] {
 	typ := reflect.TypeFor[T]()
 	switch {
@@ -64,6 +65,8 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 		panic(fmt.Sprintf("poolswap: NewPool of %v with a nil factory", typ))
 	case options.Spares < NoSpares:
 		panic(fmt.Sprintf("poolswap: NewPool of %v with Options.Spares %d (NoSpares, %d, keeps none)", typ, options.Spares, NoSpares))
+	case options.HeldTooLong < 0:
+		panic(fmt.Sprintf("poolswap: NewPool of %v with Options.HeldTooLong %v (0 is no limit)", typ, options.HeldTooLong))
 	case options.MaxLive < 0:
 		panic(fmt.Sprintf("poolswap: NewPool of %v with Options.MaxLive %d (0 is no limit)", typ, options.MaxLive))
 	}
@@ -82,6 +85,8 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 		MaxSpares: maxSpares,
 		MaxLive:   options.MaxLive,
 		Portable:  options.Portable,
+
+		HeldTooLong: options.HeldTooLong,
 	}
 	if reset != nil {
 		config.Reset = func(o *refcount.Object) bool { return reset(userObject[T](o, offset)) }
@@ -91,16 +96,24 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 	}
 	if report := options.Report; report != nil {
 		config.Reports = &refcount.Reports{
-			Leak: func(held int) { report(&LeakError{config.TypeName, held}) },
+			Leak: func(held int, by []refcount.Holder) {
+				report(&LeakError{config.TypeName, held, holders[Holder](by)})
+			},
 			HookPanic: func(value any, stack []byte) {
 				report(&HookPanicError{"reset or Discard of a " + config.TypeName, value, stack})
 			},
-			OverRelease: func(e refcount.OverReleaseError) { over := OverReleaseError(e); report(&over) },
+			OverRelease: func(e refcount.OverReleaseError) { report(public(&e)) },
 			FenceFailed: report,
+			HeldTooLong: func(e *refcount.HeldTooLongError) {
+				report(&HeldTooLongError{e.Type, e.Version, e.Age, e.References, holders[Holder](e.Holders)})
+			},
 		}
 	}
 	pool := &Pool[T, P]{offset: offset}
 	pool.engine.Init(config)
+	if os.Getenv("POOLSWAP_TRACE") == "1" {
+		pool.Trace(-1)
+	}
 	return pool
 }
 

@@ -69,6 +69,9 @@ pool-trimming:   publish.pml OBJECTS=2 UPDATERS=1 GIVING_BACK POOL_CLOSERS=1 TRI
 pool-containers: publish.pml CONTAINERS=2 UPDATERS=2 POOL_CLOSERS=1
 misuse:          publish.pml EMPTY OBJECTS=1 PUBLISHERS=1 UPDATERS=1 UPDATES=2 EMPTYING DRAINERS=1 MISUSE
 misuse-owners:   publish.pml OBJECTS=1 EMPTY PUBLISHERS=1 UPDATERS=2 MISUSE
+trace:           trace.pml READERS=1
+trace-readers:   trace.pml ROUNDS=1 UPDATES=2
+trace-writers:   trace.pml READERS=1 WRITERS=2 OBJECTS=4 ROUNDS=1 UPDATES=2
 '
 
 deep='
@@ -155,6 +158,12 @@ take-back-without-cas:      taken_back publish.pml PUBLISHERS=1 UPDATERS=1 MISUS
 give-back-any:              taken_back publish.pml OBJECTS=2 PUBLISHERS=1 UPDATERS=2 MISUSE GIVE_BACK_ANY
 mark-of-a-loser:            deadlock publish.pml OBJECTS=1 EMPTY PUBLISHERS=1 UPDATERS=1 UPDATES=2 EMPTYING DRAINERS=1 MISUSE MARK_OF_A_LOSER
 mark-after-phase:           closed_early publish.pml UPDATERS=1 GIVING_BACK POOL_CLOSERS=1 MARK_AFTER_PHASE
+trace-no-clear:             unrecorded trace.pml NO_CLEAR
+trace-clear-one:            unrecorded trace.pml CLEAR_ONE
+trace-no-stop:              unrecorded trace.pml NO_STOP
+trace-mark-late:            left_over trace.pml MARK_LATE
+trace-resume-early:         unrecorded trace.pml RESUME_EARLY
+trace-count-late:           unrecorded trace.pml READERS=1 WRITERS=2 OBJECTS=4 ROUNDS=1 UPDATES=2 COUNT_LATE
 '
 
 states= depth= seconds= memory= errors= property= unreached=

@@ -20,9 +20,10 @@ type Machine struct {
 	stripes int
 	started sync.WaitGroup // by Go
 
-	mu    sync.Mutex // guards the fields below, and Held of every seam.Mutex
-	cpus  []cpu
-	where map[identity]int // the last processor of a goroutine
+	mu       sync.Mutex // guards the fields below, and Held of every seam.Mutex
+	cpus     []cpu
+	stopping bool            // the world is being stopped, by one goroutine at a time
+	where    map[uintptr]int // the last processor of a goroutine
 }
 
 var _ seam.Machine = (*Machine)(nil)
@@ -36,7 +37,7 @@ type cpu struct {
 // pending is an increment in a store buffer.
 type pending struct {
 	count *seam.Count
-	by    identity
+	by    uintptr
 }
 
 // New returns a Machine with that many processors. Objects get a stripe for each
@@ -45,7 +46,7 @@ func New(cpus int) *Machine {
 	return &Machine{
 		stripes: cpus - 1,
 		cpus:    make([]cpu, cpus),
-		where:   make(map[identity]int),
+		where:   make(map[uintptr]int),
 	}
 }
 
@@ -72,7 +73,7 @@ func (m *Machine) IncPlain(c *seam.Count) {
 	nap()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	me := whoami()
+	me := seam.Goroutine()
 	at := &m.cpus[m.where[me]]
 	at.buffer = append(at.buffer, pending{c, me})
 	m.pass()
@@ -85,7 +86,7 @@ func (m *Machine) ReadCount(c *seam.Count) uint64 {
 	defer m.mu.Unlock()
 	m.pass()
 	value := c.Raw().Load()
-	if k, known := m.where[whoami()]; known {
+	if k, known := m.where[seam.Goroutine()]; known {
 		for _, store := range m.cpus[k].buffer {
 			if store.count == c {
 				value++
@@ -163,11 +164,11 @@ func (m *Machine) board() (k int, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	k = rand.IntN(len(m.cpus))
-	if m.cpus[k].taken {
+	if m.cpus[k].taken || m.stopping {
 		return 0, false
 	}
 	m.cpus[k].taken = true
-	me := whoami()
+	me := seam.Goroutine()
 	if was, known := m.where[me]; known && was != k {
 		m.flushOf(was, me)
 	}
@@ -180,7 +181,7 @@ func (m *Machine) Unpin() {
 	nap()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.cpus[m.where[whoami()]].taken = false
+	m.cpus[m.where[seam.Goroutine()]].taken = false
 }
 
 // Fence flushes the caller's processor.
@@ -204,6 +205,38 @@ func (m *Machine) Membarrier() error {
 	return nil
 }
 
+// StopTheWorld keeps goroutines from being pinned until none is, and flushes the
+// processors then.
+func (m *Machine) StopTheWorld() {
+	nap()
+	m.setStopping(true)
+	defer m.setStopping(false)
+	for !m.stopped() {
+		runtime.Gosched()
+	}
+}
+
+func (m *Machine) setStopping(stopping bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stopping = stopping
+}
+
+// stopped reports whether no goroutine is pinned.
+func (m *Machine) stopped() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k := range m.cpus {
+		if m.cpus[k].taken {
+			return false
+		}
+	}
+	for k := range m.cpus {
+		m.flush(k, len(m.cpus[k].buffer))
+	}
+	return true
+}
+
 // Go runs f on a new goroutine.
 func (m *Machine) Go(f func()) { m.started.Go(f) }
 
@@ -220,13 +253,13 @@ func (m *Machine) pass() {
 
 // fence flushes the caller's processor.
 func (m *Machine) fence() {
-	if k, known := m.where[whoami()]; known {
+	if k, known := m.where[seam.Goroutine()]; known {
 		m.flush(k, len(m.cpus[k].buffer))
 	}
 }
 
 // flushOf flushes processor k up to the last store of the goroutine.
-func (m *Machine) flushOf(k int, who identity) {
+func (m *Machine) flushOf(k int, who uintptr) {
 	last := 0
 	for i, store := range m.cpus[k].buffer {
 		if store.by == who {

@@ -21,7 +21,7 @@ var faults = slices.Concat(methodFaults, assemblyFaults, madeFaults, leafFaults)
 
 // methodFaults are planted in the methods. The labels are those of the source;
 // each step they change is there because leaving it out breaks something.
-var methodFaults = slices.Concat(readFaults, retireFaults, poolFaults, publishFaults, waitFaults, spareFaults, clauseFaults, unitFaults)
+var methodFaults = slices.Concat(readFaults, retireFaults, poolFaults, publishFaults, waitFaults, spareFaults, traceFaults, clauseFaults, unitFaults)
 
 // labelForm matches the label of a step in the name of a fault.
 var labelForm = regexp.MustCompile(`\b[A-Z][0-9]\b`)
@@ -53,6 +53,9 @@ var unseen = map[string]string{
 	"L2: what waits for room is not woken by an object that is lost":   "no scenario loses an object while a Publish waits at the limit",
 	"the sweeper goes on when Report has returned":                     "no hook of a scenario panics on the sweeper",
 	"the sweeper goes on when Report has ended":                        "no hook of a scenario panics on the sweeper",
+
+	"X1: no publication looks whether it is to be traced": "to a scenario nothing need be traced",
+	"X5: never back to the assembly":                      "reads are slow, and as right",
 
 	"a container shares a line with its neighbours":   "it has no cache lines",
 	"readers and writers of a container share a line": "it has no cache lines",

@@ -24,8 +24,8 @@ var clauseFaults = []fault{
 	}}},
 	{"L2: an object lost to a release counts as live", "internal/refcount/retire.go", []edit{{
 		`		o.pool.lose()
-		return false, o`,
-		`		return false, o`,
+		excess =`,
+		`		excess =`,
 	}}},
 	{"S4: whatever the sums", "internal/refcount/retire.go", []edit{{`if released != acquired || !counters`, `if !counters`}}},
 	{"B1: marked by a race that was lost", "internal/refcount/return.go", []edit{

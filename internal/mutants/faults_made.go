@@ -43,8 +43,8 @@ var useAsm = asmFinds(gM, mP)`,
 	}},
 	{"Leak: Report runs on the goroutine of the cleanups", "internal/refcount/cleanup.go", []edit{
 		{
-			`seam.Go(func() { p.Reports.Leak(held) })`,
-			`func() { p.Reports.Leak(held) }()`,
+			`seam.Go(func() { p.Reports.Leak(held, holders) })`,
+			`func() { p.Reports.Leak(held, holders) }()`,
 		},
 	}},
 	{"Reader: Load acquires before it releases", "reader.go", []edit{

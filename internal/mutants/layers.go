@@ -48,8 +48,8 @@ var layers = []layer{
 	{name: "stress", dirs: []string{engine}, run: stress},
 	{name: "stress, widened", dirs: []string{engine}, tags: "poolswapsched", run: stressWidened},
 	// Most faults show in the first states of a scenario or in a few schedules.
-	{name: "scheduler, brief", dirs: []string{engine}, tags: "poolswapsched", env: []string{"POOLSWAP_STATES=6000", "POOLSWAP_SCHEDULES=1000"}, run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios", "TestOneSweeperRunsAtATime", "sched_wrong_test.go"}},
-	{name: "scheduler", dirs: []string{engine}, tags: "poolswapsched", run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios", "TestOneSweeperRunsAtATime", "sched_wrong_test.go"}},
+	{name: "scheduler, brief", dirs: []string{engine}, tags: "poolswapsched", env: []string{"POOLSWAP_STATES=6000", "POOLSWAP_SCHEDULES=1000"}, run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios", "TestOneSweeperRunsAtATime", "sched_wrong_test.go", "sched_trace_test.go"}},
+	{name: "scheduler", dirs: []string{engine}, tags: "poolswapsched", run: []string{"TestEveryInterleavingOfSmallScenarios", "TestRandomInterleavingsOfLargerScenarios", "TestOneSweeperRunsAtATime", "sched_wrong_test.go", "sched_trace_test.go"}},
 	{
 		name: "stepped", dirs: []string{engine}, tags: "poolswapsched", reads: engine + "/read_amd64.s",
 		env: []string{"POOLSWAP_STATES=2000", "POOLSWAP_SCHEDULES=500"}, run: []string{"sched_assembly_test.go"},

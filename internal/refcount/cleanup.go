@@ -34,6 +34,9 @@ func (c cleanup) run() {
 	// again does not find the object.
 	p.registry.remove(c.key)
 
+	holders := p.tracer.references.of(c.counters)
+	suspects := p.tracer.references.end(c.counters)
+
 	// Settle the counts that the object would have changed on its way: each phase
 	// has made another part of that way already. An object that is retiring cannot
 	// be here, since its writer holds it, nor one that is unborn.
@@ -46,6 +49,9 @@ func (c cleanup) run() {
 		stats.objects.change(0, -1) // (G4)
 		stats.retired.Add(1)
 		stats.drained.Add(1)
+		if c.counters.Publication.Traced.Load() {
+			p.retiredTraced()
+		}
 	case retired:
 		stats.drained.Add(1)
 	case private: // its owner forgot it
@@ -69,10 +75,10 @@ func (c cleanup) run() {
 	switch {
 	case p.Reports == nil:
 	case held > 0:
-		seam.Go(func() { p.Reports.Leak(held) })
+		seam.Go(func() { p.Reports.Leak(held, holders) })
 	case held < 0:
 		released := c.counters.Released()
-		e := OverReleaseError{p.TypeName, c.address, generationOf(state), c.counters.Acquired(), released}
+		e := OverReleaseError{p.TypeName, c.address, generationOf(state), c.counters.Acquired(), released, suspects}
 		seam.Go(func() { p.Reports.OverRelease(e) })
 	}
 }

@@ -151,9 +151,11 @@ func (p *Pool) held(op string, err error, wanted func(*entry) bool) *HeldError {
 			e.References += max(0, obj.counters.Outstanding())
 			e.Versions = append(e.Versions, obj.counters.Publication.Version.Load())
 			e.Longest = max(e.Longest, p.leftFor(obj.counters))
+			e.Holders = append(e.Holders, p.tracer.references.of(obj.counters)...)
 		}
 		return true
 	})
 	slices.Sort(e.Versions)
+	sortHolders(e.Holders)
 	return e
 }

@@ -3,6 +3,7 @@ package refcount
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -27,6 +28,7 @@ type HeldError struct {
 	Current    int
 	Filling    bool
 	Err        error
+	Holders    []Holder
 }
 
 // Error names the end of the wait, and the objects in the way.
@@ -46,8 +48,55 @@ func (e *HeldError) Error() string {
 	if e.Filling {
 		text += "; a Publish is in fill"
 	}
-	return text + " [" + e.Type + "]"
+	return text + " [" + e.Type + "]" + List("; held by", e.Holders)
 }
 
 // Unwrap returns the error that ended the wait.
 func (e *HeldError) Unwrap() error { return e.Err }
+
+// HeldTooLongError is poolswap.HeldTooLongError, where each field is documented.
+type HeldTooLongError struct {
+	Type       string
+	Version    uint64
+	Age        time.Duration
+	References int
+	Holders    []Holder
+}
+
+// Error has the version, its age, and the holders that are known.
+func (e *HeldTooLongError) Error() string {
+	return fmt.Sprintf("poolswap: version %d of a %s was replaced %v ago and is still held (references: %d)", e.Version, e.Type, e.Age.Round(time.Millisecond), e.References) +
+		List("; held by", e.Holders)
+}
+
+// mostListed is how many places a message has at most.
+const mostListed = 8
+
+// List returns the holders by place, for the end of a message.
+func List(title string, holders []Holder) string {
+	if len(holders) == 0 {
+		return ""
+	}
+	var places []Holder
+	var counts []int
+	for _, h := range holders {
+		at := slices.IndexFunc(places, func(p Holder) bool { return p.Version == h.Version && slices.Equal(p.Stack, h.Stack) })
+		if at < 0 {
+			at = len(places)
+			places, counts = append(places, h), append(counts, 0)
+		}
+		counts[at]++
+	}
+	var text strings.Builder
+	text.WriteString(title)
+	for i, h := range places[:min(len(places), mostListed)] {
+		text.WriteString("\n" + h.String())
+		if counts[i] > 1 {
+			fmt.Fprintf(&text, "\n\tand %d more there", counts[i]-1)
+		}
+	}
+	if more := len(places) - mostListed; more > 0 {
+		fmt.Fprintf(&text, "\nand %d more places", more)
+	}
+	return text.String()
+}

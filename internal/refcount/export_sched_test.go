@@ -35,6 +35,9 @@ func (p *Pool) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&p.registry.mu.Held), "registry")
 	label(unsafe.Pointer(&p.versions), "versions")
 	label(unsafe.Pointer(&p.leavings), "leavings")
+	label(unsafe.Pointer(&p.tracer.on), "tracing")
+	label(unsafe.Pointer(&p.tracer.mu.Held), "tracer")
+	label(unsafe.Pointer(&p.tracer.references.mu.Held), "records")
 	label(p.Asked(), "returned")
 }
 
@@ -46,6 +49,7 @@ func (p *Pool) Asked() unsafe.Pointer { return unsafe.Pointer(&p.returned.signal
 func (s *Slot) Shared(label func(at unsafe.Pointer, name string)) {
 	label(unsafe.Pointer(&s.current), "current")
 	label(unsafe.Pointer(&s.version), "version")
+	label(unsafe.Pointer(&s.useAsm), "assembly")
 	label(unsafe.Pointer(&s.turn), "turn")
 	label(unsafe.Pointer(s.closing), "closing")
 	label(unsafe.Pointer(&s.changed.signal), "changed")
@@ -82,6 +86,26 @@ func (p *Pool) Guarded(found func(o *Object)) {
 	for o := p.free.dirty.Load(); o != nil; o = o.next.Load() {
 		found(o)
 	}
+}
+
+// Recorded returns how many references to o are recorded, how many Releases found no
+// record of their goroutine, and whether its version is traced.
+func (p *Pool) Recorded(o *Object) (references, suspects int, traced bool) {
+	v := p.tracer.references.versions[o.counters.Load()]
+	if v == nil {
+		return 0, 0, false
+	}
+	return len(v.holders), len(v.suspects), true
+}
+
+// Tracer stands for the words that the tracer has under its mutex.
+func (p *Pool) Tracer() (state uint64) {
+	t := &p.tracer
+	state = uint64(t.wanted)<<32 | uint64(t.live)<<1
+	if t.slow {
+		state++
+	}
+	return state
 }
 
 // Creating returns how many calls are making an object, and whether the pool is

@@ -71,3 +71,14 @@ func (p *Pool) Containers() int {
 	defer p.slots.mu.Unlock()
 	return len(p.slots.known)
 }
+
+// ReadsFast reports whether reads go through the assembly.
+func (s *Slot) ReadsFast() bool { return s.useAsm.Load() == s }
+
+// Traced returns of how many versions there are records.
+func (p *Pool) Traced() int {
+	r := &p.tracer.references
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.versions)
+}

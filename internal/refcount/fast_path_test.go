@@ -149,6 +149,7 @@ var (
 // they do more than one step of the protocol.
 var seamSymbols = []string{
 	"Go", "AddCleanup", "Membarrier", "RegisterMembarrier", "ErrNoMembarrier",
+	"StopTheWorld", "Goroutine.abi0", // for tracing alone
 	"ProcIDOffsets", "parseProcPin", "Stripes", // called at start-up, and when counters are made
 }
 

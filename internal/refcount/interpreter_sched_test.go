@@ -287,7 +287,7 @@ func (c *cpu) load(arg string) value {
 	case "Slot_pool":
 		return value{at: unsafe.Pointer((*Slot)(o.base).pool)}
 	case "Slot_useAsm":
-		return value{at: unsafe.Pointer((*Slot)(o.base).useAsm)}
+		return value{at: unsafe.Pointer((*Slot)(o.base).useAsm.Load())}
 	case "Slot_offset":
 		return value{n: uint64((*Slot)(o.base).offset)}
 	case "Object_pool":

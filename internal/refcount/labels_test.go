@@ -11,7 +11,7 @@ import (
 )
 
 // labelForm matches the label of a step of the protocol.
-var labelForm = regexp.MustCompile(`\([ABCDGHKLNPRSTUVW][0-9]\)`)
+var labelForm = regexp.MustCompile(`\([ABCDGHKLNPRSTUVWX][0-9]\)`)
 
 // argument matches the first line of a comment that argues why a step is sound:
 // it begins with the label.

@@ -14,7 +14,7 @@ func (o *Object) panicMisuse(op, problem string) {
 	counters := o.counters.Load()
 	generation := generationOf(counters.State.Load())
 	released := counters.Released()
-	e := &OverReleaseError{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generation, counters.Acquired(), released}
+	e := &OverReleaseError{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generation, counters.Acquired(), released, nil}
 	panic(fmt.Sprintf("poolswap: %s of a %s %s %s", op, e.Type, problem, e.known()))
 }
 
@@ -99,12 +99,14 @@ type OverReleaseError struct {
 	Generation uint64  // how often the object had left the pool before
 	Acquired   uint64  // in all generations
 	Released   uint64
+	Suspects   []Holder // of a traced version
 }
 
 // Error names the misuse, for a panic too.
 func (e *OverReleaseError) Error() string {
-	return fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, released after Update, or Release of a Reader's object?) %s",
+	text := fmt.Sprintf("poolswap: Release of a %s more often than it was acquired: %d too many (released twice, released after Update, or Release of a Reader's object?) %s",
 		e.Type, e.Released-e.Acquired, e.known())
+	return text + List("; released here without a reference of that goroutine", e.Suspects)
 }
 
 // known lists the identity of an object and its counts.
@@ -114,7 +116,7 @@ func (e *OverReleaseError) known() string {
 
 // excess describes an over-release found in the generation of state.
 func (o *Object) excess(state, acquired, released uint64) *OverReleaseError {
-	return &OverReleaseError{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generationOf(state), acquired, released}
+	return &OverReleaseError{o.pool.TypeName, uintptr(unsafe.Pointer(o)), generationOf(state), acquired, released, nil}
 }
 
 // overReleasedByReader is for a reader that found an over-release. It panics

@@ -2,6 +2,7 @@ package refcount_test
 
 import (
 	"errors"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -95,7 +96,7 @@ func TestAnOverReleaseIsReported(t *testing.T) {
 				}
 				want := test.want
 				want.Type, want.Object = "*refcount_test.table", uintptr(unsafe.Pointer(obj))
-				if *over != want {
+				if !reflect.DeepEqual(*over, want) {
 					t.Errorf("reported %+v, want %+v", *over, want)
 				}
 				if by := reporter.Load(); (by == caller) == test.byReader {

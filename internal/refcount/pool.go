@@ -17,19 +17,22 @@ type Config struct {
 	Discard  func(*Object)      // nil: the garbage collector does all there is to do
 	Reports  *Reports           // nil: errors that could be reported panic or are dropped
 
-	Spares    int  // how many clean objects the free list keeps
-	MaxSpares int  // how many it keeps at most, while so many are filled at a time; at least Spares
-	MaxLive   int  // how many objects may exist; 0: no limit
-	Portable  bool // count atomically even where plain increments are possible
+	Spares      int           // how many clean objects the free list keeps
+	MaxSpares   int           // how many it keeps at most, while so many are filled at a time; at least Spares
+	MaxLive     int           // how many objects may exist; 0: no limit
+	HeldTooLong time.Duration // after which a replaced version that is held is reported and traced; 0: never
+
+	Portable bool // count atomically even where plain increments are possible
 }
 
 // Reports receive errors that have no caller to return to. A writer or a
 // goroutine of the pool calls them, never a reader or a cleanup of the runtime.
 type Reports struct {
-	Leak        func(held int)                // an object was collected while held
-	HookPanic   func(value any, stack []byte) // reset or discard panicked on the sweeper
-	OverRelease func(OverReleaseError)        // an object was released too often
-	FenceFailed func(error)                   // membarrier failed; an object was given up
+	Leak        func(held int, holders []Holder) // an object was collected while held
+	HookPanic   func(value any, stack []byte)    // reset or discard panicked on the sweeper
+	OverRelease func(OverReleaseError)           // an object was released too often
+	FenceFailed func(error)                      // membarrier failed; an object was given up
+	HeldTooLong func(*HeldTooLongError)          // a replaced version is held for longer than HeldTooLong
 }
 
 // Pool holds the free objects of one type, and makes, resets and discards
@@ -39,6 +42,7 @@ type Pool struct {
 
 	registry registry
 	slots    slots
+	tracer   tracer
 	free     freeList
 	overflow sync.Pool // of *Object: clean ones beyond the spares, until the next collections
 
@@ -64,6 +68,7 @@ func (p *Pool) Init(config Config) {
 	p.sweepFunc = p.sweep
 	p.self = p
 	p.begun = time.Now()
+	p.tracer.on.Store(config.HeldTooLong > 0) // (X1)
 	if !config.Portable {
 		stripe.Asymmetric() // ask the kernel here rather than in the first Get
 	}

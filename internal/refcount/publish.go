@@ -77,6 +77,7 @@ type publishing struct {
 	// To be settled without the turn.
 	object     *Object
 	retirement retirement
+	tracing    tracing
 }
 
 // begin takes next from the pool and a reference to the current object.
@@ -114,7 +115,11 @@ func (w *publishing) publish() error {
 	if w.next.counters.Load() != w.counters {
 		s.pool.panicOverwrittenBefore(op)
 	}
-	old, version, err := s.put(w.next, w.owned, w.swaps)
+	w.tracing = s.pool.beginTracing()
+	old, version, err := s.put(w.next, w.owned, w.swaps, w.tracing.traced)
+	if err != nil {
+		s.pool.cancelTracing(w.tracing)
+	}
 
 	// A put that fails leaves the state alone, so another state is the doing of
 	// fill, whatever the error: a conflict with an Update of next in fill, too.
@@ -172,6 +177,7 @@ func (w *publishing) takeBack() {
 // slow one keeps no publisher waiting. The object to settle is in no list and
 // belongs to this goroutine.
 func (w *publishing) settle(err *error) {
+	defer w.slot.pool.reportHeldTooLong(w.tracing)
 	if w.object == nil {
 		return
 	}

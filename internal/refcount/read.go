@@ -68,6 +68,9 @@ func (s *Slot) acquire() unsafe.Pointer {
 		// between that load and the count.
 		if current.Load() == obj { // (A4)
 			seam.Unpin()
+			if counters.Publication.Traced.Load() {
+				s.pool.tracer.references.took(counters)
+			}
 			return unsafe.Add(unsafe.Pointer(obj), -int(s.offset))
 		}
 
@@ -107,6 +110,10 @@ func (p *Pool) Release(obj unsafe.Pointer, offset uintptr) {
 		// its own reference forbids those. Until (R3) the phase may move on
 		// among the ones that a holder can see; (R4) is there for that.
 		if phaseOf(counters.State.Load()) == live { // (R1)
+			if counters.Publication.Traced.Load() { // as long as it is held
+				p.tracer.references.gave(counters)
+			}
+
 			// (R2) Choose the stripe. Any stripe will do: it need not be that
 			// of the Acquire, because only the sums over all stripes count.
 			k := seam.Pin() // (R2)
@@ -156,6 +163,9 @@ func (p *Pool) releaseSlow(o *Object) {
 		// A lost object is counted as well and no check sums it. It is never
 		// used again, so a Release too many does no harm; and if it was lost
 		// for one, its other holders release it rightly and must not be blamed.
+		if counters.Publication.Traced.Load() {
+			p.tracer.references.gave(counters)
+		}
 		k := seam.Pin()           // (R2)
 		counters.CountReleased(k) // (R3)
 		seam.Unpin()
@@ -200,6 +210,9 @@ func (s *Slot) Retain(obj unsafe.Pointer) {
 	k := seam.Pin()           // (H1)
 	counters.CountAcquired(k) // (H1)
 	seam.Unpin()
+	if counters.Publication.Traced.Load() {
+		s.pool.tracer.references.took(counters)
+	}
 }
 
 // releaseRetired finishes a release that met an object which is not current

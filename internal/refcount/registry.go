@@ -23,7 +23,8 @@ type registry struct {
 // entry is an object in the registry.
 type entry struct {
 	counters *stripe.Counters
-	at       int // in order
+	at       int    // in order
+	late     uint64 // the last version that was found to be held too long; guarded by the mutex
 
 	// Snapshot taken by each; guarded by the mutex of the registry.
 	phase phase

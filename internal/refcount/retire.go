@@ -39,6 +39,10 @@ func (s *Slot) retire(o *Object, op string) retirement {
 		o.panicMisuse(op, "that was current here and is not any more (a copied Container?)")
 	}
 
+	if counters.Publication.Traced.Load() {
+		s.pool.retiredTraced()
+	}
+
 	// (T2) The heavy fence. After it every validated (A3), and every (R3)
 	// whose (R4) saw live, is visible. A reader that acquires or releases
 	// during the fence is covered on either side: before its own processor's
@@ -106,7 +110,9 @@ func (o *Object) reclaim() (drained bool, excess *OverReleaseError) {
 			return false, nil
 		}
 		o.pool.lose()
-		return false, o.excess(now, acquired, released)
+		excess = o.excess(now, acquired, released)
+		excess.Suspects = o.pool.endTraced(counters)
+		return false, excess
 	}
 
 	// (S4) Retired to free, if the sums are equal. If this checker was
@@ -152,6 +158,9 @@ func (p *Pool) giveUpOverwritten(old *Object, op string) {
 		counters.State.Store(withPhase(counters.State.Load(), lost)) // (L4)
 		p.stats.retired.Add(1)
 		p.lose()
+		if counters.Publication.Traced.Load() {
+			p.retiredTraced()
+		}
 	}
 	p.panicOverwritten(op)
 }

@@ -102,6 +102,7 @@ func (p *Pool) recycle(obj *Object) {
 // phase says free already, so a Release or Update of the object while its reset
 // runs is refused.
 func (p *Pool) tryReset(obj *Object) bool {
+	defer p.endTraced(obj.counters.Load())
 	if p.Reset == nil {
 		return true
 	}

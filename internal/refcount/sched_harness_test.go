@@ -44,6 +44,7 @@ type harness struct {
 	closed     bool // Close of the pool returned
 	unfilled   bool // a Publish may give back an object that its fill never saw
 	broken     bool // factory and reset panic; constant while threads run
+	traces     bool // versions are traced, and each reference goes back where it was taken
 }
 
 // watched is a container and the deeds of its only writer.
@@ -137,6 +138,13 @@ func (l *harness) notes() uint64 {
 		h = sched.Mix(h, sched.Mix(uint64(s.holders), bit(s.free)))
 		h = sched.Mix(h, sched.Mix(uint64(s.value), sched.Mix(bit(s.offered), bit(s.gone))))
 		h = sched.Mix(h, objectOf(s).PublishedIn())
+		if l.traces && objectOf(s).IsKnown() {
+			references, suspects, traced := poolOf(l.pool).Recorded(objectOf(s))
+			h = sched.Mix(h, sched.Mix(sched.Mix(uint64(references), uint64(suspects)), bit(traced)))
+		}
+	}
+	if l.traces {
+		h = sched.Mix(h, poolOf(l.pool).Tracer())
 	}
 	poolOf(l.pool).Guarded(func(o *refcount.Object) {
 		h = sched.Mix(h, (*testObject)(unsafe.Pointer(o)).id())
@@ -213,8 +221,28 @@ func (l *harness) reset(s *testObject) bool {
 	if l.broken {
 		panic("reset")
 	}
+	l.recorded(s, true)
 	s.in, s.version, s.value, s.free = nil, 0, recycled, true
 	return true
+}
+
+// recorded watches that each reference to a traced version is recorded as long as it is
+// held, and no longer.
+func (l *harness) recorded(s *testObject, drained bool) {
+	if !l.traces {
+		return
+	}
+	l.Writes(sched.Mix(s.id(), 4))
+	references, suspects, traced := poolOf(l.pool).Recorded(objectOf(s))
+	switch {
+	case !traced:
+	case references < s.holders:
+		l.Fail("%d hold %s, and %d are recorded", s.holders, s.name, references)
+	case drained && references > 0:
+		l.Fail("%s has drained, and %d references to it are recorded", s.name, references)
+	case suspects > 0:
+		l.Fail("%d Releases of %s found no record", suspects, s.name)
+	}
 }
 
 // get watches the second: a testObject is at most once in the pool.
@@ -290,6 +318,7 @@ func (l *harness) judge(c *watched, s *testObject, done int) {
 	}
 	if s != nil {
 		s.holders++
+		l.recorded(s, false)
 	}
 }
 
@@ -309,6 +338,7 @@ func (l *harness) letGo(s *testObject) {
 	if s.free {
 		l.Fail("%s was recycled under its reader", s.name)
 	}
+	l.recorded(s, false)
 	s.holders--
 }
 

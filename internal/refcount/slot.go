@@ -16,8 +16,11 @@ type Slot struct {
 	pool    *Pool                // nil only in a zero container; constant
 	offset  uintptr              // of the Object in the user's object; constant
 
-	self   *Slot // tells a copied container from the original; constant
-	useAsm *Slot // self where reads go through the assembly, else nil; constant
+	self *Slot // tells a copied container from the original; constant
+
+	// useAsm is self where reads go through the assembly, else nil. Written under
+	// the mutex of the pool's tracer.
+	useAsm seam.Pointer[Slot]
 
 	_ [128 - 5*unsafe.Sizeof(uintptr(0))]byte
 
@@ -40,10 +43,12 @@ type Slot struct {
 // closed.
 func (s *Slot) Init(pool *Pool, offset uintptr) bool {
 	s.pool, s.offset, s.self = pool, offset, s
-	if useAsm {
-		s.useAsm = s
-	}
 	s.closing = seam.NewSignal()
+	pool.tracer.mu.Lock()
+	defer pool.tracer.mu.Unlock()
+	if !pool.tracer.slow {
+		s.resumeAssembly()
+	}
 	return pool.slots.add(s)
 }
 

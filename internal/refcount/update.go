@@ -17,8 +17,14 @@ func (s *Slot) Update(next *Object, op string) (open bool) {
 			return false
 		}
 		owned, adopted := s.prepare(next, op)
+		tracing := s.pool.beginTracing()
+		defer s.pool.reportHeldTooLong(tracing)
 		var err error
-		if old, _, err = s.put(next, owned, anySwaps); errors.Is(err, ErrClosed) {
+		old, _, err = s.put(next, owned, anySwaps, tracing.traced)
+		if err != nil {
+			s.pool.cancelTracing(tracing)
+		}
+		if errors.Is(err, ErrClosed) {
 			if adopted {
 				s.pool.disown(next, owned)
 			}
@@ -60,8 +66,9 @@ var errRefused = errors.New("refused")
 // put makes next current. It returns the old object, whose retirement passes to
 // the caller, and the version of next. It changes nothing and fails if the slot is
 // closed, if it was swapped since there were so many swaps, or if the state of
-// next, which the caller owns, is not the private one that the caller saw.
-func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint64, err error) {
+// next, which the caller owns, is not the private one that the caller saw. traced says
+// that beginTracing wants the version traced.
+func (s *Slot) put(next *Object, owned, swaps uint64, traced bool) (old *Object, version uint64, err error) {
 	// Publications of one container have one order, that of the mutex. Nothing
 	// below waits, allocates, panics or calls a function of the user, so the
 	// mutex is held shortly and always given back.
@@ -102,6 +109,15 @@ func (s *Slot) put(next *Object, owned, swaps uint64) (old *Object, version uint
 	publication := &counters.Publication
 	publication.Container.Store(s.id)  // (V4)
 	publication.Version.Store(version) // (V4)
+	if traced {
+		s.pool.tracer.references.begin(counters, version)
+	}
+	if publication.Traced.Load() != traced {
+		// (X4) Say whether it is traced, before the swap and after (X3): each reader
+		// that can hold this version comes through the methods and finds the word
+		// as it stays until the version has drained.
+		publication.Traced.Store(traced) // (X4)
+	}
 
 	old = s.swap(next, version)
 	s.wake()

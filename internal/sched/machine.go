@@ -262,6 +262,30 @@ func (w *World) Membarrier() error {
 	return nil
 }
 
+// StopTheWorld waits until no processor has a pinned thread. All stores are visible
+// then: a stopped thread passes its processor on with locked instructions.
+func (w *World) StopTheWorld() {
+	if w.quiet() {
+		return
+	}
+	t := w.running
+	t.until = func() bool {
+		for c := range w.cpus {
+			if w.cpus[c].pinned != nil {
+				return false
+			}
+		}
+		return true
+	}
+	w.wait(t, seam.OpStopTheWorld, nil)
+	t.until = nil
+	for c := range w.cpus {
+		w.uses.note(pinning(c), reads)
+		w.uses.note(buffer(c), reads)
+		w.drain(c)
+	}
+}
+
 // Go starts a thread.
 func (w *World) Go(f func()) {
 	if !w.ending {

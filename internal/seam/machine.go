@@ -28,13 +28,14 @@ const (
 	OpUnpin
 	OpFence
 	OpMembarrier
+	OpStopTheWorld
 	OpGo
 	OpWait
 )
 
 var opNames = [...]string{
 	"load", "store", "swap", "compare-and-swap", "plain inc", "add", "inc", "read count",
-	"lock", "unlock", "pin", "unpin", "fence", "membarrier", "go", "wait",
+	"lock", "unlock", "pin", "unpin", "fence", "membarrier", "stop the world", "go", "wait",
 }
 
 // String names the kind of step.
@@ -60,6 +61,8 @@ type Machine interface {
 	Unpin()
 	Fence()
 	Membarrier() error
+	// StopTheWorld waits until no other goroutine is pinned.
+	StopTheWorld()
 	Go(f func())
 	Stripes() int
 
@@ -186,6 +189,13 @@ const CanCountPlain = true
 
 // BuildTag is the build tag that excludes the assembly from this build.
 const BuildTag = "poolswapsched"
+
+// StopTheWorld waits until each goroutine is at a point between Unpin and Pin.
+func StopTheWorld() {
+	if m := machine(); m != nil {
+		m.StopTheWorld()
+	}
+}
 
 // RegisterMembarrier always succeeds.
 func RegisterMembarrier() error { return nil }

@@ -63,6 +63,10 @@ type Publication struct {
 	// Left is when the object left, in nanoseconds of the pool's clock, for
 	// messages and stats.
 	Left atomic.Int64
+
+	// Traced says whether the references to this publication are recorded. It is
+	// written with Version, before the swap; readers of the methods read it.
+	Traced seam.Bool
 }
 
 // At relies on the layout.
