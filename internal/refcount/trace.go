@@ -60,12 +60,12 @@ func (p *Pool) beginTracing() (d tracing) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	any := false
+	late := false
 	if p.HeldTooLong > 0 {
-		d.findings, any = p.heldTooLong()
+		d.findings, late = p.heldTooLong()
 	}
 	d.asked = t.wanted != 0
-	d.traced = d.asked || t.sample(any)
+	d.traced = d.asked || t.sample(late)
 	if !d.traced {
 		return d
 	}
@@ -98,8 +98,8 @@ const mostApart = 1024
 // sample reports whether to trace a publication although it was not asked for: the
 // first few after a version was found to be held too long, and then ever fewer for as
 // long as one is.
-func (t *tracer) sample(held bool) bool {
-	if !held {
+func (t *tracer) sample(late bool) bool {
+	if !late {
 		t.since = 0
 		return false
 	}
@@ -166,12 +166,12 @@ func (s *Slot) resumeAssembly() {
 
 // heldTooLong returns the versions that are held for longer than HeldTooLong and were
 // not found before, and whether there is one at all.
-func (p *Pool) heldTooLong() (findings []*HeldTooLongError, any bool) {
+func (p *Pool) heldTooLong() (findings []*HeldTooLongError, late bool) {
 	p.registry.each(func(e *entry) bool {
 		if e.phase != retired || p.leftFor(e.counters) < p.HeldTooLong {
 			return true
 		}
-		any = true
+		late = true
 		version := e.counters.Publication.Version.Load()
 		if e.late == version {
 			return true
@@ -183,7 +183,7 @@ func (p *Pool) heldTooLong() (findings []*HeldTooLongError, any bool) {
 		})
 		return true
 	})
-	return findings, any
+	return findings, late
 }
 
 // reportHeldTooLong reports what a publication has found.
