@@ -60,7 +60,7 @@ test: ## the tests of the root module
 
 .PHONY: debug
 debug: ## the tests of the debug builds of typedpool and slab
-	$(GO) test -shuffle=on -tags poolswapdebug $(REPEATFLAGS) $(TESTFLAGS) ./slab/... ./typedpool/...
+	$(GO) test -shuffle=on -tags poolswapdebug $(REPEATFLAGS) $(TESTFLAGS) . ./internal/refcount ./poolswaptest ./slab/... ./typedpool/...
 
 .PHONY: platforms
 platforms: ## vet the root module as it is built for each of PLATFORMS

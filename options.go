@@ -46,6 +46,13 @@ type Options[T any] struct {
 	// forgotten Release leaks the resources of such an object.
 	Discard func(*T)
 
+	// Poison, if not nil, is called in a build with the tag poolswapdebug alone, after
+	// reset has accepted an object. It overwrites what a reader could still see that
+	// kept a pointer beyond its Release, such as the elements behind the end of a slice
+	// that reset has cut to length 0, so that the mistake shows where it happens. It must
+	// leave the object as reset does to the next writer.
+	Poison func(*T)
+
 	// MaxLive, if not 0, bounds how many objects exist: when that many do
 	// and none is free, Publish waits, TryGet returns ErrLimit and Get panics.
 	// Objects that did not come from the pool count from their first Update

@@ -91,6 +91,9 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 	if reset != nil {
 		config.Reset = func(o *refcount.Object) bool { return reset(userObject[T](o, offset)) }
 	}
+	if debugBuild && options.Poison != nil {
+		config.Reset = poisoned(config.Reset, func(o *refcount.Object) { options.Poison(userObject[T](o, offset)) })
+	}
 	if discard := options.Discard; discard != nil {
 		config.Discard = func(o *refcount.Object) { discard(userObject[T](o, offset)) }
 	}
@@ -115,6 +118,17 @@ func NewPoolWithOptions[T any, P Object[T]](factory func() *T, reset func(*T) bo
 		pool.Trace(-1)
 	}
 	return pool
+}
+
+// poisoned returns reset with a call of poison behind it.
+func poisoned(reset func(*refcount.Object) bool, poison func(*refcount.Object)) func(*refcount.Object) bool {
+	return func(o *refcount.Object) bool {
+		if reset != nil && !reset(o) {
+			return false
+		}
+		poison(o)
+		return true
+	}
 }
 
 // Get returns an object that belongs to the caller alone: a spare if there is

@@ -17,11 +17,13 @@ import (
 // recycling; see [LeakError].
 //
 // A Reader belongs to one goroutine at a time and must not be copied. It is
-// made by [Container.NewReader]; the methods of the zero Reader panic like
+// made by [Container.NewReader]; in a build with the tag poolswapdebug, Load
+// panics if another goroutine has loaded since the last Park. The methods of the zero Reader panic like
 // those of a nil pointer. Load, Park and Close can also panic where
 // [Container.Release] does, for an over-release that they find.
 type Reader[T any] struct {
-	_ noCopy
+	_    noCopy
+	user readerUser
 
 	current *refcount.Current // the container's; that of refcount.Closed once closed
 	held    *refcount.Object  // by this Reader, or nil
@@ -35,6 +37,9 @@ type Reader[T any] struct {
 // to another goroutine that may use it longer. Load never blocks. It panics if the
 // Reader is closed.
 func (r *Reader[T]) Load() *T {
+	if debugBuild {
+		r.user.check()
+	}
 	if r.current.Load() == r.held { // held by this Reader, so it cannot have been recycled and come back
 		return r.obj
 	}
@@ -43,7 +48,7 @@ func (r *Reader[T]) Load() *T {
 
 // reload releases the held object and takes the current one.
 func (r *Reader[T]) reload() *T {
-	r.Park()
+	r.giveBack()
 	if r.slot == refcount.Closed {
 		panic("poolswap: Load of a closed Reader")
 	}
@@ -55,6 +60,13 @@ func (r *Reader[T]) reload() *T {
 
 // Park releases the held object, if any. The next Load takes one again.
 func (r *Reader[T]) Park() {
+	if debugBuild {
+		r.user.leave()
+	}
+	r.giveBack()
+}
+
+func (r *Reader[T]) giveBack() {
 	obj := r.obj
 	r.held, r.obj = nil, nil
 	refcount.Release(r.slot, unsafe.Pointer(obj))

@@ -21,7 +21,8 @@ func (p *Pool[T, P]) Trace(versions int) { p.engine.Trace(versions) }
 
 // Holders returns each reference to a traced version that was taken and not given back,
 // ordered by version and time, those to current versions included. See [Pool.Trace]
-// and Options.HeldTooLong.
+// and Options.HeldTooLong. Of versions that the garbage collector has taken although
+// they were held, the last 64 references stay in the list.
 //
 // A Release gets a pointer that all holders share. It removes the record of its own
 // goroutine, and the last of another goroutine if there is none. So the number of

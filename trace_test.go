@@ -244,8 +244,25 @@ func TestErrorsNameTheLinesThatHold(t *testing.T) {
 	if text := reports.All()[0].Error(); strings.Count(text, ".forget") != 1 || !strings.Contains(text, "and 1 more there") {
 		t.Errorf("two references of one place are not listed once: %s", text)
 	}
-	if by := holders(pool); len(by) != 0 {
-		t.Errorf("the object is gone, and held by %q", by)
+	if by := holders(pool); len(by) != 2 || by[0] != "forget" {
+		t.Errorf("the object is gone, and the list of holders is %q", by)
+	}
+}
+
+func TestHoldersOfCollectedVersionsAreBounded(t *testing.T) {
+	pool := newTablePool(poolswap.Options[table]{})
+	pool.Trace(-1)
+	c := poolswap.NewContainer(pool, &table{})
+	for range 10 {
+		forget(c, 10)
+		c.Update(&table{})
+	}
+	pooltest.Eventually(t, "ten leaks are known", func() bool {
+		runtime.GC()
+		return pool.Stats().Leaked == 10
+	})
+	if n := len(pool.Holders()); n != 64 {
+		t.Errorf("%d holders are listed, want the last 64", n)
 	}
 }
 

@@ -34,8 +34,7 @@ func (c cleanup) run() {
 	// again does not find the object.
 	p.registry.remove(c.key)
 
-	holders := p.tracer.references.of(c.counters)
-	suspects := p.tracer.references.end(c.counters)
+	holders, suspects := p.tracer.references.leak(c.counters)
 
 	// Settle the counts that the object would have changed on its way: each phase
 	// has made another part of that way already. An object that is retiring cannot

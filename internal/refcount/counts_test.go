@@ -292,6 +292,8 @@ func TestStatsTellWhichReadPathRunsAndWhy(t *testing.T) {
 	const unknown = "methods (the assembly does not know this build of the Go runtime)"
 	want := "assembly"
 	switch {
+	case buildflag.Tag("poolswapdebug"):
+		want = "methods (build tag poolswapdebug)"
 	case buildflag.Tag("purego"):
 		want = "methods (build tag purego)"
 	case buildflag.Tag("poolswapsched"):

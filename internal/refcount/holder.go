@@ -18,7 +18,11 @@ import (
 type references struct {
 	mu       seam.Mutex // readers of traced versions take it
 	versions map[*stripe.Counters]*recorded
+	leaked   []Holder // of versions that were collected: at most mostLeaked, the last
 }
+
+// mostLeaked bounds the records of references that can never be given back.
+const mostLeaked = 64
 
 // recorded is one traced version, until it has drained.
 type recorded struct {
@@ -73,6 +77,21 @@ func (r *references) end(counters *stripe.Counters) []Holder {
 		return nil
 	}
 	return v.suspects
+}
+
+// leak closes the records of a version that was collected, and keeps those of its
+// holders, which it returns with the suspects.
+func (r *references) leak(counters *stripe.Counters) (holders, suspects []Holder) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	v := r.versions[counters]
+	delete(r.versions, counters)
+	if v == nil {
+		return nil, nil
+	}
+	r.leaked = append(r.leaked, v.holders...)
+	r.leaked = slices.Delete(r.leaked, 0, max(0, len(r.leaked)-mostLeaked))
+	return v.holders, v.suspects
 }
 
 // took records a reference of the calling goroutine.
@@ -143,6 +162,7 @@ func (p *Pool) Holders() (all []Holder) {
 	r := &p.tracer.references
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	all = slices.Clone(r.leaked)
 	for _, v := range r.versions {
 		all = append(all, v.holders...)
 	}

@@ -103,6 +103,9 @@ func (p *Pool) Release(obj unsafe.Pointer, offset uintptr) {
 	o := (*Object)(unsafe.Add(obj, offset))
 	if o.pool == p && p != nil {
 		counters := o.counters.Load()
+		if debugBuild && counters != nil {
+			p.checkOwn(o, "Release") // else a copy is found only while the original is being replaced
+		}
 
 		// (R1) Look at the phase. This is no part of the counting: it finds
 		// misuse, and the owner who gives back. A holder can see live,

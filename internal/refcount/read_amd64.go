@@ -40,7 +40,7 @@ func Release(s *Slot, obj unsafe.Pointer)
 // useAsm tells whether this version of Go has these words at these offsets. If
 // not, every read goes through the methods: slower, and as right. Each Slot
 // says so in a word that the assembly reads.
-var useAsm = asmFinds(seam.ProcIDOffsets())
+var useAsm = asmFinds(seam.ProcIDOffsets()) && !debugBuild
 
 // asmFinds reports whether these are the offsets that the assembly uses.
 func asmFinds(m, p uintptr) bool { return m == gM && p == mP }
@@ -60,6 +60,9 @@ func DisableAsm() (restore func()) {
 func ReadPath() string {
 	if useAsm {
 		return "assembly"
+	}
+	if debugBuild {
+		return "methods (build tag poolswapdebug)"
 	}
 	return "methods (the assembly does not know this build of the Go runtime)"
 }

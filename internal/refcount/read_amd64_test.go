@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !purego && !race && !poolswapsched
+//go:build linux && amd64 && !purego && !race && !poolswapsched && !poolswapdebug
 
 package refcount_test
 

@@ -29,6 +29,8 @@ func DisableAsm() (restore func()) { return func() {} }
 // ReadPath says which code reads run in this process, and why.
 func ReadPath() string {
 	switch {
+	case debugBuild:
+		return "methods (build tag poolswapdebug)"
 	case seam.BuildTag != "":
 		return "methods (build tag " + seam.BuildTag + ")"
 	case runtime.GOOS != "linux" || runtime.GOARCH != "amd64":

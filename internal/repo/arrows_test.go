@@ -24,7 +24,7 @@ type room struct {
 // rooms is the plan of the repository. The longest path that contains a file
 // applies to it.
 var rooms = map[string]room{
-	".":                 {ours: "internal/refcount", tests: "internal/stripe internal/test", std: "context errors fmt iter os reflect time unsafe"},
+	".":                 {ours: "internal/refcount", tests: "internal/stripe internal/test", std: "context errors fmt iter os reflect sync/atomic time unsafe"},
 	"internal/refcount": {ours: "internal/stripe internal/seam", tests: ". internal", std: "cmp context errors fmt maps runtime runtime/debug slices strings sync sync/atomic time unsafe weak"},
 	"internal/stripe":   {ours: "internal/seam", tests: "internal/test", std: "sync sync/atomic unsafe"},
 	"internal/seam":     {tests: "internal/test", std: "context errors runtime slices sync sync/atomic syscall unsafe"},
@@ -34,6 +34,7 @@ var rooms = map[string]room{
 	"internal/repo":     {},
 	"internal/test":     {ours: ". internal/refcount internal/seam"},
 	"oplog":             {ours: ".", tests: "internal/test"},
+	"poolswaptest":      {ours: "."},
 	"reload":            {ours: ".", tests: "internal/test"},
 	"slab":              {tests: "."},
 	"typedpool":         {},
