@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"runtime"
 	"testing"
+	"weak"
 
 	"github.com/poolswap/poolswap/slab"
 )
@@ -41,6 +43,9 @@ func TestMapIsAMap(t *testing.T) {
 			case n < 98:
 				m.Reset()
 				clear(want)
+			}
+			if err := m.Account(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
 			}
 			if got, ok := m.Get(key); ok != mapHas(want, key) || got != want[key] {
 				t.Fatalf("seed %d: Get(%q) is %v, %v, want %v", seed, key, got, ok, want[key])
@@ -111,6 +116,62 @@ func TestMapMissesWhereEveryBucketOverflowed(t *testing.T) {
 	}
 	if m.Len() != 13 {
 		t.Errorf("%d entries", m.Len())
+	}
+}
+
+// TestBucketCountsMoreKeysThanSixteenBitsHold: the counter is in two words.
+func TestBucketCountsMoreKeysThanSixteenBitsHold(t *testing.T) {
+	for _, n := range []int{0, 1, 1<<16 - 1, 1 << 16, 1<<17 + 3} {
+		counted, passed := slab.Pass(n)
+		if counted != uint64(n) || passed(0) != (n > 0) {
+			t.Errorf("%d of %d are counted, passed %t", counted, n, passed(0))
+		}
+		if n > 0 && (!passed(n-1) || passed(1)) {
+			t.Errorf("%d came back of %d: it does not end at 0", n, n)
+		}
+	}
+}
+
+// TestMapKeepsNoValueAlive that is not in it.
+func TestMapKeepsNoValueAlive(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		drop func(m *slab.Map[*uint64])
+	}{
+		{"Delete", func(m *slab.Map[*uint64]) { m.Delete("key") }},
+		{"Reset", func(m *slab.Map[*uint64]) { m.Reset() }},
+		{"Set", func(m *slab.Map[*uint64]) { m.Set("key", nil) }},
+		{"CopyFrom of a smaller one", func(m *slab.Map[*uint64]) {
+			m.Grow(1000) // the value moves behind the slots of the other
+			m.CopyFrom(new(slab.Map[*uint64]))
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := new(slab.Map[*uint64])
+			value := new(uint64)
+			weakly := weak.Make(value)
+			m.Set("key", value)
+			value = nil
+			c.drop(m)
+			for range 3 {
+				runtime.GC()
+			}
+			if weakly.Value() != nil {
+				t.Error("the value is alive")
+			}
+			m.Set("key", nil)
+		})
+	}
+}
+
+// TestMapHasAnotherSeedInEachLife, so that a client that has learned which keys collide
+// knows it for one life at most.
+func TestMapHasAnotherSeedInEachLife(t *testing.T) {
+	var m slab.Map[int]
+	m.Set("key", 1)
+	before := m.Seed()
+	if m.Reset(); m.Seed() == before {
+		t.Error("the seed is the same after Reset")
 	}
 }
 

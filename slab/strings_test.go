@@ -89,6 +89,9 @@ func TestStringsIsAMap(t *testing.T) {
 				m.Reset()
 				clear(want)
 			}
+			if err := m.Account(); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
 			if got, ok := m.GetBytes([]byte(key)); ok != mapHas(want, key) || got != want[key] {
 				t.Fatalf("seed %d: GetBytes(%q) is %q, %v, want %q", seed, key, got, ok, want[key])
 			}
@@ -210,6 +213,17 @@ func TestStringsRefusesMoreTextThanItsPlaces(t *testing.T) {
 	m.Set("key", "v") // the dead bytes make room
 	m.Set("other", strings.Repeat("v", 10))
 	checkStrings(t, &m, map[string]string{"key": "v", "other": strings.Repeat("v", 10)})
+}
+
+// TestStringsCopiedIntoANewMap has pairs, before the first Set of its own.
+func TestStringsCopiedIntoANewMap(t *testing.T) {
+	var from, m slab.Strings
+	from.Set("a", "value of a")
+	from.Set("b", "value of b")
+	m.CopyFrom(&from)
+	m.Delete("a")
+	m.Compact()
+	checkStrings(t, &m, map[string]string{"b": "value of b"})
 }
 
 // A string of before a growth or one compaction stays as it is until Reset.

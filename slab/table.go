@@ -109,9 +109,6 @@ func (t *table[V]) shrink() {
 
 // reset empties t, and keeps its memory.
 func (t *table[V]) reset() {
-	if t.buckets == nil {
-		return
-	}
 	if keep := t.used.ended(bucketsFor(t.count), len(t.buckets)); keep < len(t.buckets)/2 {
 		t.buckets, t.values = make([]bucket, keep), make([]V, keep*perBucket)
 	} else {

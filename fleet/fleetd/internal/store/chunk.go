@@ -138,8 +138,9 @@ func (s *Store) readChunks(ctx context.Context, d *description, w io.Writer) err
 	return nil
 }
 
-// readChunk returns the next chunk at seq or behind it. Any node may answer, also one
-// that does not have it yet, so it asks again while the leader has all chunks.
+// readChunk returns the next chunk at seq or behind it. Any node of a cluster may answer,
+// also one that does not have it yet, or that was the leader before it was cut off and
+// still counts too few, so it asks again for a while.
 func (s *Store) readChunk(ctx context.Context, d *description, i int, seq uint64) (*jetstream.RawStreamMsg, error) {
 	for began := time.Now(); ; {
 		chunk, err := ask(ctx, func(ctx context.Context) (*jetstream.RawStreamMsg, error) {
@@ -148,16 +149,16 @@ func (s *Store) readChunk(ctx context.Context, d *description, i int, seq uint64
 		if !errors.Is(err, jetstream.ErrMsgNotFound) {
 			return chunk, err
 		}
+		if s.o.Cluster != nil && time.Since(began) < requestTimeout {
+			time.Sleep(attemptPause)
+			continue
+		}
 		info, err := ask(ctx, func(ctx context.Context) (*jetstream.StreamInfo, error) {
 			return s.content.Info(ctx, jetstream.WithSubjectFilter(d.Chunks))
 		})
 		if err != nil {
 			return nil, err
 		}
-		there := info.State.Subjects[d.Chunks]
-		if there != uint64(d.Count) || s.o.Cluster == nil || time.Since(began) > requestTimeout { //nolint:gosec // Count is not negative
-			return nil, damage("chunk %d of %d cannot be read, and %d are stored", i+1, d.Count, there)
-		}
-		time.Sleep(attemptPause)
+		return nil, damage("chunk %d of %d cannot be read, and %d are stored", i+1, d.Count, info.State.Subjects[d.Chunks])
 	}
 }
