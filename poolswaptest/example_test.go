@@ -14,10 +14,8 @@ func lookUp(tables *poolswap.Container[table, *table]) int {
 	return t.value
 }
 
-// See TestLookUp: with a return of lookUp before its Release the test fails and has its
-// line.
-func Example() { _ = TestLookUp }
-
+// TestLookUp is how a test looks: with a return of lookUp before its Release it fails, and
+// names the line.
 func TestLookUp(t *testing.T) {
 	pool := newPool()
 	poolswaptest.Check(t, pool)

@@ -35,6 +35,7 @@ var rooms = map[string]room{
 	"internal/test":     {ours: ". internal/refcount internal/seam"},
 	"oplog":             {ours: ".", tests: "internal/test"},
 	"poolswaptest":      {ours: "."},
+	"poolswapvet":       {},
 	"reload":            {ours: ".", tests: "internal/test"},
 	"slab":              {tests: "."},
 	"typedpool":         {},

@@ -1,0 +1,98 @@
+package misuse
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/format"
+	"strings"
+
+	"golang.org/x/tools/go/analysis"
+	"golang.org/x/tools/go/ast/astutil"
+	"golang.org/x/tools/go/ssa"
+
+	"github.com/poolswap/poolswap/poolswapvet/internal/refs"
+)
+
+// LostRelease reports a reference that a path to a return does not give back.
+var LostRelease = analyzer("lostrelease",
+	"report objects of Acquire, Get or Retain that are not released on some path to a return, and Readers that are not closed",
+	func(fn *function) {
+		for r := range fn.taken {
+			v, call, kind := r.value, r.call, r.kind
+			if extract, ok := v.(*ssa.Extract); !ok && v.Referrers() != nil && len(*v.Referrers()) == 0 {
+				if kind != refs.Retain { // it may be released under its other name
+					fn.report(call.Pos(), "the result of %s is not used, so it is never %s", name(call), given[kind])
+				}
+				continue
+			} else if ok && len(*extract.Referrers()) == 0 {
+				continue
+			}
+			flow := fn.program.Follow(v)
+			if flow.OnlyCompared() || flow.Escapes || flow.Merged || flow.Returned || flow.Retained {
+				continue
+			}
+			if lost := flow.Lost(call); lost != nil {
+				message := fmt.Sprintf("the result of %s is not %s before the function ends", name(call), given[kind])
+				if lost.Pos().IsValid() {
+					message = fmt.Sprintf("the result of %s is not %s on the path to the return in line %d", name(call), given[kind], fn.line(lost.Pos()))
+				}
+				var fixes []analysis.SuggestedFix
+				if kind == refs.Acquire && refs.KindOf(call.Common()) == kind && len(flow.Releases)+len(flow.Defers) == 0 {
+					fixes = fn.deferRelease(call)
+				}
+				fn.pass.Report(analysis.Diagnostic{Pos: call.Pos(), Message: message, SuggestedFixes: fixes})
+			}
+		}
+	})
+
+// given says how a reference of that kind is given back.
+var given = map[refs.Kind]string{
+	refs.Acquire: "released", refs.Retain: "released", refs.Own: "published or released", refs.OpenReader: "closed",
+}
+
+// name returns the name of the function that is called.
+func name(call ssa.CallInstruction) string {
+	if f := call.Common().StaticCallee(); f != nil {
+		if origin := f.Origin(); origin != nil {
+			f = origin
+		}
+		return f.Name()
+	}
+	return "the call"
+}
+
+// deferRelease suggests a deferred Release behind the statement t := c.Acquire().
+func (fn *function) deferRelease(call *ssa.Call) []analysis.SuggestedFix {
+	for _, file := range fn.pass.Files {
+		if call.Pos() < file.FileStart || call.Pos() >= file.FileEnd {
+			continue
+		}
+		path, _ := astutil.PathEnclosingInterval(file, call.Pos(), call.Pos())
+		for i, node := range path {
+			assignment, ok := node.(*ast.AssignStmt)
+			if !ok || len(assignment.Lhs) != 1 || len(assignment.Rhs) != 1 {
+				continue
+			}
+			variable, isName := assignment.Lhs[0].(*ast.Ident)
+			called, isCall := assignment.Rhs[0].(*ast.CallExpr)
+			if _, inBlock := path[i+1].(*ast.BlockStmt); !isName || !isCall || !inBlock || variable.Name == "_" {
+				return nil
+			}
+			method, ok := called.Fun.(*ast.SelectorExpr)
+			var container bytes.Buffer
+			if !ok || format.Node(&container, fn.pass.Fset, method.X) != nil {
+				return nil
+			}
+			indent := strings.Repeat("\t", fn.pass.Fset.Position(assignment.Pos()).Column-1)
+			return []analysis.SuggestedFix{{
+				Message: "Release it when the function returns",
+				TextEdits: []analysis.TextEdit{{
+					Pos: assignment.End(), End: assignment.End(),
+					NewText: fmt.Appendf(nil, "\n%sdefer %s.Release(%s)", indent, &container, variable.Name),
+				}},
+			}}
+		}
+	}
+	return nil
+}

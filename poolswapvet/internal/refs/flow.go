@@ -1,0 +1,213 @@
+package refs
+
+import (
+	"go/types"
+	"slices"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// Flow is where a reference goes within one function.
+type Flow struct {
+	Value ssa.Value
+
+	// Releases are the calls that give it back or publish it, whenever they run, and
+	// Defers those that do when the function returns.
+	Releases, Defers []ssa.Instruction
+	Uses             []ssa.Instruction // that read or write the object, or pass it on for a call
+	Retained         bool              // it may be more than one reference
+	Returned         bool              // and then it is the caller's
+	Escapes          bool              // it goes where it cannot be followed
+	Merged           bool              // its variable has other objects, too
+
+	aliases map[ssa.Value]bool
+}
+
+// Follow returns the flow of the reference that v is, or holds.
+func (p *Program) Follow(v ssa.Value) *Flow {
+	f := &Flow{Value: v, aliases: map[ssa.Value]bool{v: true}}
+	for todo := []ssa.Value{v}; len(todo) > 0; todo = todo[1:] {
+		for _, use := range *todo[0].Referrers() {
+			for _, alias := range p.step(f, todo[0], use) {
+				if !f.aliases[alias] {
+					f.aliases[alias] = true
+					todo = append(todo, alias)
+				}
+			}
+		}
+	}
+	return f
+}
+
+// step notes one use of an alias, and returns the values that are the same reference.
+func (p *Program) step(f *Flow, alias ssa.Value, use ssa.Instruction) []ssa.Value {
+	switch use := use.(type) {
+	case *ssa.DebugRef, *ssa.BinOp, *ssa.Panic:
+	case *ssa.ChangeType:
+		return []ssa.Value{use}
+	case *ssa.Phi:
+		for _, edge := range use.Edges {
+			if !isNil(edge) && !f.aliases[edge] && edge != ssa.Value(use) {
+				f.Merged = true
+			}
+		}
+		return []ssa.Value{use}
+	case *ssa.FieldAddr, *ssa.UnOp, *ssa.Field:
+		f.Uses = append(f.Uses, use)
+	case *ssa.Store:
+		if use.Val != alias {
+			f.Uses = append(f.Uses, use)
+			return nil
+		}
+		if variable, ok := use.Addr.(*ssa.Alloc); ok {
+			return p.variable(f, variable)
+		}
+		f.Escapes = true
+	case *ssa.Return:
+		f.Returned = true
+		f.Uses = append(f.Uses, use)
+	case ssa.CallInstruction:
+		p.call(f, alias, use)
+	default:
+		f.Escapes = true
+	}
+	return nil
+}
+
+// call notes that an alias is an argument of a call.
+func (p *Program) call(f *Flow, alias ssa.Value, use ssa.CallInstruction) {
+	call := use.Common()
+	kind := KindOf(call)
+	effect := unknown
+	switch {
+	case kind != None && Subject(call, kind) != alias:
+		effect = lent
+	case kind == Retain:
+		f.Retained = true
+		effect = lent
+	case kind == Release || kind == Update || kind == CloseReader:
+		effect = released
+	case kind != None:
+		effect = lent
+	case call.Value != alias:
+		effect = p.effect(call, alias)
+	}
+	_, isGo := use.(*ssa.Go)
+	_, isDefer := use.(*ssa.Defer)
+	switch {
+	case effect == unknown || isGo:
+		f.Escapes = true
+	case effect == lent:
+		f.Uses = append(f.Uses, use)
+	case isDefer:
+		f.Defers = append(f.Defers, use)
+	default:
+		f.Releases = append(f.Releases, use)
+	}
+}
+
+// variable notes what becomes of a variable that has the reference, and returns its
+// loads. A function literal that uses it shares it.
+func (p *Program) variable(f *Flow, v ssa.Value) (loads []ssa.Value) {
+	for _, use := range *v.Referrers() {
+		switch use := use.(type) {
+		case *ssa.DebugRef:
+		case *ssa.UnOp:
+			loads = append(loads, use)
+		case *ssa.Store:
+			if use.Addr != v {
+				f.Escapes = true
+			} else if !isNil(use.Val) && !f.aliases[use.Val] {
+				f.Merged = true
+			}
+		case *ssa.MakeClosure:
+			p.literal(f, v, use)
+		default:
+			f.Escapes = true
+		}
+	}
+	return loads
+}
+
+// literal notes what a function literal that shares a variable does with it.
+func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
+	body := made.Fn.(*ssa.Function)
+	shared := body.FreeVars[slices.Index(made.Bindings, variable)]
+	inside := &Flow{Value: shared, aliases: map[ssa.Value]bool{}}
+	for todo := p.variable(inside, shared); len(todo) > 0; todo = todo[1:] {
+		inside.aliases[todo[0]] = true
+		for _, use := range *todo[0].Referrers() {
+			todo = append(todo, p.step(inside, todo[0], use)...)
+		}
+	}
+	f.Merged = f.Merged || inside.Merged
+	f.Retained = f.Retained || inside.Retained
+	releases := len(inside.Releases)+len(inside.Defers) > 0
+	for _, use := range *made.Referrers() {
+		call, isCall := use.(ssa.CallInstruction)
+		isCall = isCall && call.Common().Value == ssa.Value(made) // and not its argument
+		_, isDefer := use.(*ssa.Defer)
+		_, isGo := use.(*ssa.Go)
+		switch {
+		case isDebug(use):
+		case inside.Escapes || inside.Returned || isGo || !isCall && releases:
+			f.Escapes = true
+		case isCall && releases && isDefer:
+			f.Defers = append(f.Defers, use)
+		case isCall && releases:
+			f.Releases = append(f.Releases, use)
+		case isCall:
+			f.Uses = append(f.Uses, use)
+		default: // a literal that only looks at it, passed on
+			f.Escapes = f.Escapes || !isArgument(use)
+		}
+	}
+}
+
+func isDebug(use ssa.Instruction) bool { _, ok := use.(*ssa.DebugRef); return ok }
+
+// isArgument reports whether the instruction is a call, which may keep its arguments no
+// longer than it runs: a guess, but one that only makes reports fewer.
+func isArgument(use ssa.Instruction) bool { _, ok := use.(*ssa.Call); return ok }
+
+func isNil(v ssa.Value) bool {
+	c, ok := v.(*ssa.Const)
+	return ok && c.IsNil()
+}
+
+// OnlyCompared reports whether the program looks at the pointer alone: it expects a nil.
+func (f *Flow) OnlyCompared() bool {
+	for _, use := range *f.Value.Referrers() {
+		switch use.(type) {
+		case *ssa.BinOp, *ssa.DebugRef:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// Is reports whether v is this reference.
+func (f *Flow) Is(v ssa.Value) bool { return f.aliases[v] }
+
+// Dominates reports whether a runs before b whenever b runs.
+func Dominates(a, b ssa.Instruction) bool {
+	if a.Block() != b.Block() {
+		return a.Block().Dominates(b.Block())
+	}
+	for _, in := range a.Block().Instrs {
+		switch in {
+		case a:
+			return a != b
+		case b:
+			return false
+		}
+	}
+	return false
+}
+
+// isPointer reports whether a value of this type can be a reference.
+func isPointer(t types.Type) bool {
+	_, ok := t.Underlying().(*types.Pointer)
+	return ok
+}

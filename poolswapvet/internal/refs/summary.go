@@ -1,0 +1,181 @@
+package refs
+
+import (
+	"go/types"
+
+	"golang.org/x/tools/go/ssa"
+)
+
+// effect is what a call does to an argument.
+type effect int
+
+const (
+	unknown  effect = iota
+	lent            // it uses the argument until it returns
+	released        // it gives the argument back, however it returns
+)
+
+// Summary is what is known of a function of another package.
+type Summary struct {
+	Lends    []int // parameters that it uses until it returns
+	Releases []int // parameters that it gives back, however it returns
+	Result   int   // of those that are references, one more than the index of the first; 0: none
+	Kind     Kind  // of that
+}
+
+// AFact makes a Summary a fact of the analysis.
+func (*Summary) AFact() {}
+
+func (s *Summary) String() string { return "references" }
+
+// effect returns the effect of a call on its argument.
+func (p *Program) effect(call *ssa.CallCommon, argument ssa.Value) effect {
+	f := declared(call)
+	if f == nil {
+		return unknown
+	}
+	s, known := p.summary(f)
+	if !known {
+		return unknown
+	}
+	effect := unknown
+	for i, a := range call.Args {
+		if a != argument {
+			continue
+		}
+		switch {
+		case contains(s.Releases, i):
+			effect = released
+		case !contains(s.Lends, i):
+			return unknown
+		case effect == unknown:
+			effect = lent
+		}
+	}
+	return effect
+}
+
+func contains(list []int, i int) bool {
+	for _, one := range list {
+		if one == i {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Program) summary(f *types.Func) (s Summary, known bool) {
+	if s, known = p.summaries[f]; known {
+		return s, true
+	}
+	known = p.pass.ImportObjectFact(f, &s)
+	return s, known
+}
+
+// rounds is how often functions that call each other are looked at again.
+const rounds = 3
+
+// summarize looks at the functions of the package, and exports what other packages need.
+func (p *Program) summarize() {
+	for range rounds {
+		for _, f := range p.Functions {
+			if named, ok := f.Object().(*types.Func); ok {
+				p.summaries[named] = p.summaryOf(f)
+			}
+		}
+	}
+	for f, s := range p.summaries {
+		if f.Pkg() == p.pass.Pkg {
+			p.pass.ExportObjectFact(f, &s)
+		}
+	}
+}
+
+func (p *Program) summaryOf(f *ssa.Function) (s Summary) {
+	for i, parameter := range f.Params {
+		if !isPointer(parameter.Type()) {
+			continue
+		}
+		flow := p.Follow(parameter)
+		switch {
+		case flow.Escapes || flow.Merged || flow.Returned || flow.Retained:
+		case len(flow.Releases)+len(flow.Defers) == 0:
+			s.Lends = append(s.Lends, i)
+		case flow.everywhere(f):
+			s.Releases = append(s.Releases, i)
+		}
+	}
+	for i := range f.Signature.Results().Len() {
+		if kind := p.resultKind(f, i); kind != None {
+			s.Result, s.Kind = i+1, kind
+			break
+		}
+	}
+	return s
+}
+
+// everywhere reports whether each return of the function comes after a release.
+func (f *Flow) everywhere(fn *ssa.Function) bool {
+	for _, block := range fn.Blocks {
+		last, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
+		if !ok {
+			continue
+		}
+		before := false
+		for _, release := range append(f.Releases[:len(f.Releases):len(f.Releases)], f.Defers...) {
+			before = before || Dominates(release, last)
+		}
+		if !before {
+			return false
+		}
+	}
+	return true
+}
+
+// resultKind returns the kind of reference that a result always is, or None.
+func (p *Program) resultKind(f *ssa.Function, result int) (kind Kind) {
+	for _, block := range f.Blocks {
+		last, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
+		if !ok || result >= len(last.Results) || isNil(last.Results[result]) {
+			continue
+		}
+		taken := p.Taken(last.Results[result])
+		if taken == None || kind != None && taken != kind {
+			return None
+		}
+		if flow := p.Follow(last.Results[result]); flow.Escapes || len(flow.Releases)+len(flow.Defers) > 0 {
+			return None
+		}
+		kind = taken
+	}
+	return kind
+}
+
+// Taken returns the kind of reference that the value is if it is the result of a call
+// that takes one: Acquire, Retain, Own or OpenReader. Otherwise it returns None.
+func (p *Program) Taken(v ssa.Value) Kind {
+	result := 0
+	if extract, ok := v.(*ssa.Extract); ok {
+		v, result = extract.Tuple, extract.Index
+	}
+	call, ok := v.(*ssa.Call)
+	if !ok {
+		return None
+	}
+	switch kind := KindOf(call.Common()); kind {
+	case Acquire, Retain, Own, OpenReader:
+		if result == 0 {
+			return kind
+		}
+		return None
+	case None:
+	default:
+		return None
+	}
+	if f := declared(call.Common()); f != nil {
+		if s, known := p.summary(f); known && s.Result == result+1 {
+			return s.Kind
+		}
+	}
+	return None
+}
