@@ -51,6 +51,33 @@ func BenchmarkAcquireRelease(b *testing.B) {
 	sink.Add(int64(sum))
 }
 
+// BenchmarkTraced reads on all processors: before a version was traced, while one is, and
+// after it was replaced and is still held.
+func BenchmarkTraced(b *testing.B) {
+	pool := newTablePool(poolswap.Options[table]{})
+	c := poolswap.NewContainer(pool, &table{value: 1})
+	read := func(b *testing.B) {
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				c.Release(c.Acquire())
+			}
+		})
+	}
+	b.Run("before", read)
+	pool.Trace(1)
+	c.Update(c.GetNew())
+	b.Run("traced", read)
+	b.Run("traced, one goroutine", func(b *testing.B) {
+		for b.Loop() {
+			c.Release(c.Acquire())
+		}
+	})
+	held := c.Acquire()
+	c.Update(c.GetNew())
+	b.Run("held afterwards", read)
+	c.Release(held)
+}
+
 func BenchmarkWithAcquire(b *testing.B) {
 	c := newTableContainer(poolswap.Options[table]{})
 	b.ReportAllocs()

@@ -36,6 +36,7 @@ var rooms = map[string]room{
 	"oplog":             {ours: ".", tests: "internal/test"},
 	"poolswaptest":      {ours: "."},
 	"poolswapvet":       {},
+	"trace":             {ours: "."},
 	"reload":            {ours: ".", tests: "internal/test"},
 	"slab":              {tests: "."},
 	"typedpool":         {},
