@@ -168,7 +168,8 @@ func (s *Slot) resumeAssembly() {
 // not found before, and whether there is one at all.
 func (p *Pool) heldTooLong() (findings []*HeldTooLongError, late bool) {
 	p.registry.each(func(e *entry) bool {
-		if e.phase != retired || p.leftFor(e.counters) < p.HeldTooLong {
+		held := e.counters.Held() // 0: it is about to drain
+		if e.phase != retired || held == 0 || p.leftFor(e.counters) < p.HeldTooLong {
 			return true
 		}
 		late = true
@@ -178,7 +179,7 @@ func (p *Pool) heldTooLong() (findings []*HeldTooLongError, late bool) {
 		}
 		e.late = version
 		findings = append(findings, &HeldTooLongError{
-			Type: p.TypeName, Version: version, Age: p.leftFor(e.counters), References: e.counters.Held(),
+			Type: p.TypeName, Version: version, Age: p.leftFor(e.counters), References: held,
 			Holders: p.tracer.references.of(e.counters),
 		})
 		return true

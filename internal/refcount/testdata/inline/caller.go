@@ -27,6 +27,8 @@ func WithAcquire(c *poolswap.Container[Table, *Table]) (n int) {
 }
 
 // Load reads the object that the Reader holds.
+//
+//go:noinline
 func Load(r *poolswap.Reader[Table]) int {
 	return r.Load().Rows[0]
 }
