@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -82,7 +83,7 @@ func TestToolReadsTheProfile(t *testing.T) {
 	pool, c := newTables()
 	forgets(c)
 	answer := httptest.NewRecorder()
-	trace.Handler(pool).ServeHTTP(answer, httptest.NewRequest("GET", "/", nil))
+	trace.Handler(pool).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/", nil))
 	name := filepath.Join(t.TempDir(), "holders")
 	if err := os.WriteFile(name, answer.Body.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
@@ -98,7 +99,7 @@ func TestHandlerShowsText(t *testing.T) {
 	other, _ := newTables()
 	forgets(c)
 	answer := httptest.NewRecorder()
-	trace.Handler(other, pool).ServeHTTP(answer, httptest.NewRequest("GET", "/?debug=1", nil))
+	trace.Handler(other, pool).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/?debug=1", nil))
 	if text := answer.Body.String(); !strings.HasPrefix(text, "version 1, since ") || !strings.Contains(text, "trace_test.forgets\n") || answer.Header().Get("Content-Type") != "text/plain; charset=utf-8" {
 		t.Errorf("answers %q", text)
 	}
