@@ -49,7 +49,7 @@ var useAsm = asmFinds(gM, mP)`,
 	}},
 	{"Reader: Load acquires before it releases", "reader.go", []edit{
 		{
-			`	r.Park()
+			`	r.giveBack()
 	if r.slot`,
 			`	held := r.obj
 	if r.slot`,

@@ -81,6 +81,7 @@ func newHarness(w *sched.World, containers, spares int, options poolswap.Options
 	poolOf(l.pool).Shared(w.Label)
 	for i := range containers {
 		c := &watched{Container: poolswap.NewEmptyContainer(l.pool), name: "container" + strconv.Itoa(i), numbers: make(map[int]uint64)}
+		w.Name(unsafe.Pointer(slotOf(c.Container)), c.name) // the assembly reads its address
 		slotOf(c.Container).Shared(func(at unsafe.Pointer, name string) { w.Label(at, c.name+"."+name) })
 		l.containers = append(l.containers, c)
 		l.update(c, l.get())

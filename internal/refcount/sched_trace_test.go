@@ -103,14 +103,22 @@ func (s scenario) watchTraces() scenario {
 func TestEveryInterleavingOfTracing(t *testing.T) {
 	limit := size(t, "POOLSWAP_STATES", 100_000, 10_000)
 	stepThroughAssembly(t)
+	ran, complete := 0, 0
 	for _, s := range traced {
 		t.Run(s.name, func(t *testing.T) {
+			ran++
 			r := s.watchTraces().explore(limit)
 			if r.Failure != nil {
 				t.Fatal(r.Failure)
 			}
 			t.Logf("%d states, %d runs, longest %d steps, complete %v", r.States, r.Runs, r.MaxLength, r.Complete)
+			if r.Complete {
+				complete++
+			}
 		})
+	}
+	if least := map[int]int{10_000: 6, 100_000: len(traced) - 1, 0: len(traced)}[limit]; complete < least && ran == len(traced) {
+		t.Errorf("%d scenarios were explored completely within %d states each, want %d", complete, limit, least)
 	}
 }
 
