@@ -207,7 +207,8 @@ func TestHTTPWaitRequests(t *testing.T) {
 	t.Run("a server that never answers is an error", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			p := &polled{answer: conditional, takes: 100 * time.Hour}
-			if _, lines := p.wait(t, reload.HTTPOptions{}); p.waits != 1 || len(lines) != 1 || !strings.Contains(lines[0], "no response within 1m5s") {
+			// The first load renews a Wait that has begun before it.
+			if _, lines := p.wait(t, reload.HTTPOptions{}); p.waits < 1 || p.waits > 2 || len(lines) != 1 || !strings.Contains(lines[0], "no response within 1m5s") {
 				t.Errorf("%d requests, logged was %q", p.waits, lines)
 			}
 		})

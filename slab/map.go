@@ -19,6 +19,9 @@ import "iter"
 type Map[V any] struct {
 	_ noCopy
 	t table[V]
+
+	add      func(key string, v V) bool // of SetAll, made once
+	addBytes func(key []byte, v V) bool
 }
 
 // Set sets the value of key, of which it keeps a copy.
@@ -29,6 +32,35 @@ func (m *Map[V]) Set(key string, v V) {
 
 // SetBytes is Set(string(key), v).
 func (m *Map[V]) SetBytes(key []byte, v V) { m.Set(view(key), v) }
+
+// SetAll sets the entries that a loop over all of them yields, like Set for each, and
+// faster where they are many. Each key is copied before the next is asked for. The loop
+// must not use m; if it panics, the entries until then are set.
+func (m *Map[V]) SetAll(entries iter.Seq2[string, V]) {
+	if m.add == nil {
+		m.add = func(key string, v V) bool {
+			m.t.add(key, "", v)
+			return true
+		}
+	}
+	m.t.begin()
+	defer m.t.end()
+	entries(m.add)
+}
+
+// SetAllBytes is SetAll for keys of bytes, which may change when the next entry is asked
+// for.
+func (m *Map[V]) SetAllBytes(entries iter.Seq2[[]byte, V]) {
+	if m.addBytes == nil {
+		m.addBytes = func(key []byte, v V) bool {
+			m.t.add(view(key), "", v)
+			return true
+		}
+	}
+	m.t.begin()
+	defer m.t.end()
+	entries(m.addBytes)
+}
 
 // Get returns the value of key, and whether key is there.
 func (m *Map[V]) Get(key string) (v V, ok bool) {

@@ -31,6 +31,16 @@ func TestMapIsAMap(t *testing.T) {
 			case n < 85:
 				m.Delete(key)
 				delete(want, key)
+			case n < 87:
+				keys := []string{key, randomKey(r), randomKey(r), key + "more"}
+				m.SetAllBytes(func(yield func(key []byte, v *uint64) bool) {
+					for _, key := range keys {
+						yield([]byte(key), &seed)
+					}
+				})
+				for _, key := range keys {
+					want[key] = &seed
+				}
 			case n < 88:
 				m.Grow(r.IntN(50))
 			case n < 91:

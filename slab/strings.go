@@ -10,6 +10,9 @@ import "iter"
 type Strings struct {
 	_ noCopy
 	t table[struct{}] // whose text is of pairs
+
+	add      func(key, value string) bool // of SetAll, made once
+	addBytes func(key, value []byte) bool
 }
 
 // Set sets the value of key. It keeps a copy of both, which may be strings of this
@@ -30,6 +33,36 @@ func (m *Strings) Set(key, value string) {
 
 // SetBytes is Set(string(key), string(value)).
 func (m *Strings) SetBytes(key, value []byte) { m.Set(view(key), view(value)) }
+
+// SetAll sets the entries that a loop over all of them yields, like Set for each, and
+// faster where they are many. Each is copied before the next is asked for. The loop must
+// not use m; if it panics, the entries until then are set.
+func (m *Strings) SetAll(entries iter.Seq2[string, string]) {
+	if m.add == nil {
+		m.add = func(key, value string) bool {
+			m.t.add(key, value, struct{}{})
+			return true
+		}
+	}
+	m.t.text.pairs = true
+	m.t.begin()
+	defer m.t.end()
+	entries(m.add)
+}
+
+// SetAllBytes is SetAll for bytes, which may change when the next entry is asked for.
+func (m *Strings) SetAllBytes(entries iter.Seq2[[]byte, []byte]) {
+	if m.addBytes == nil {
+		m.addBytes = func(key, value []byte) bool {
+			m.t.add(view(key), view(value), struct{}{})
+			return true
+		}
+	}
+	m.t.text.pairs = true
+	m.t.begin()
+	defer m.t.end()
+	entries(m.addBytes)
+}
 
 // Get returns the value of key, and whether key is there. The value is a string of the
 // slab.

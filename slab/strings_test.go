@@ -74,6 +74,22 @@ func TestStringsIsAMap(t *testing.T) {
 			case n < 85:
 				m.Delete(key)
 				delete(want, key)
+			case n < 87: // many, some of them twice, and with keys that are there
+				rows := make(map[string]string)
+				again := strings.Repeat("again", r.IntN(3))
+				for range r.IntN(120) {
+					rows[randomKey(r)] = fmt.Sprint(n)
+				}
+				buffer := []byte(nil)
+				m.SetAllBytes(func(yield func(key, value []byte) bool) {
+					for _, value := range []string{again, ""} {
+						for k, v := range rows {
+							buffer = append(append(append(buffer[:0], k...), v...), value...)
+							yield(buffer[:len(k)], buffer[len(k):])
+						}
+					}
+				})
+				maps.Copy(want, rows)
 			case n < 88:
 				m.Grow(r.IntN(50))
 			case n < 91:
@@ -213,6 +229,87 @@ func TestStringsRefusesMoreTextThanItsPlaces(t *testing.T) {
 	m.Set("key", "v") // the dead bytes make room
 	m.Set("other", strings.Repeat("v", 10))
 	checkStrings(t, &m, map[string]string{"key": "v", "other": strings.Repeat("v", 10)})
+}
+
+// TestSetAllKeepsWhatCameBeforeItsEnd: the loop panics, or changes the map.
+func TestSetAllKeepsWhatCameBeforeItsEnd(t *testing.T) {
+	var m slab.Strings
+	m.Set("key", "value")
+	for _, c := range []struct {
+		name string
+		do   func()
+		says string
+	}{
+		{"its panic", func() { panic("no more rows") }, "no more rows"},
+		{"Reset", m.Reset, "slab: Reset of a map inside its SetAll"},
+		{"CopyFrom", func() { m.CopyFrom(new(slab.Strings)) }, "slab: CopyFrom of a map inside its SetAll"},
+		{"SetAll", func() { m.SetAll(maps.All(map[string]string{"a": "b"})) }, "slab: SetAll of a map inside its SetAll"},
+		{"Compact", func() { m.Delete("key"); m.Compact() }, "slab: a change of a map inside its SetAll"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m.Set("key", "value")
+			func() {
+				defer func() {
+					if text := recover(); text != c.says {
+						t.Errorf("panics with %v, want %q", text, c.says)
+					}
+				}()
+				m.SetAll(func(yield func(key, value string) bool) {
+					yield("one", c.name)
+					c.do()
+				})
+			}()
+			if got, _ := m.Get("one"); got != c.name {
+				t.Errorf("the row before it is %q", got)
+			}
+			if err := m.Account(); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// TestSetAllAllocatesNothingOnceWarm but what the loop itself does.
+func TestSetAllAllocatesNothingOnceWarm(t *testing.T) {
+	if debugging {
+		t.Skip("each life has a mapping of its own")
+	}
+	var (
+		m     slab.Strings
+		n     slab.Map[int]
+		keys  [1000]string
+		pairs = func(yield func(key, value string) bool) {
+			for _, key := range keys {
+				yield(key, key)
+			}
+		}
+		numbers = func(yield func(key string, v int) bool) {
+			for i, key := range keys {
+				yield(key, i)
+			}
+		}
+	)
+	for i := range keys {
+		keys[i] = fmt.Sprint("key ", i)
+	}
+	load := func() {
+		m.Reset()
+		m.SetAll(pairs)
+		n.Reset()
+		n.SetAll(numbers)
+	}
+	load()
+	if allocations := testing.AllocsPerRun(100, load); allocations != 0 {
+		t.Errorf("%v allocations a load", allocations)
+	}
+	if m.Len() != len(keys) || n.Len() != len(keys) {
+		t.Errorf("%d and %d entries, want %d", m.Len(), n.Len(), len(keys))
+	}
+	for i, key := range keys {
+		if v, _ := n.Get(key); v != i {
+			t.Fatalf("%q has %d, want %d", key, v, i)
+		}
+	}
 }
 
 // TestStringsCopiedIntoANewMap has pairs, before the first Set of its own.

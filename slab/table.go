@@ -10,6 +10,9 @@ type table[V any] struct {
 	index
 	values []V
 	used   usage // of buckets
+
+	pending *pending[V] // nil but in a SetAll
+	spare   *pending[V] // for the next
 }
 
 // put returns the slot of key, which it adds if it is not there, and in a text of pairs
@@ -46,6 +49,7 @@ func (t *table[V]) makeRoom(n int, op string) {
 // compact moves the text to another buffer, of that size, without its dead bytes. The
 // strings in the buffer stay as they are until the next time.
 func (t *table[V]) compact(size int) {
+	t.notInside("a change")
 	from, to := t.text.bytes, t.text.spare
 	if to != nil && cap(to) == size {
 		to = recycle(to)
@@ -66,7 +70,7 @@ func (t *table[V]) resize(buckets int, op string) {
 	if buckets > bucketsFor(maxEntries) {
 		panic(fmt.Sprintf("slab: %s: more than %d entries in one map", op, maxEntries))
 	}
-	if t.count == 0 {
+	if len(t.buckets) == 0 {
 		t.seed = maphash.MakeSeed()
 	}
 	from, values := t.index, t.values
@@ -109,6 +113,7 @@ func (t *table[V]) shrink() {
 
 // reset empties t, and keeps its memory.
 func (t *table[V]) reset() {
+	t.notInside("Reset")
 	if keep := t.used.ended(bucketsFor(t.count), len(t.buckets)); keep < len(t.buckets)/2 {
 		t.buckets, t.values = make([]bucket, keep), make([]V, keep*perBucket)
 	} else {
@@ -124,6 +129,7 @@ func (t *table[V]) copyFrom(from *table[V], op string) {
 	if t == from {
 		return
 	}
+	t.notInside(op)
 	clear(t.values[min(len(t.values), len(from.values)):])
 	t.buckets = append(t.buckets[:0], from.buckets...)
 	t.values = append(t.values[:0], from.values...)

@@ -42,16 +42,20 @@ type inSlab struct{ m slab.Strings }
 
 func (s *inSlab) LoadBytes(r *Rows) {
 	s.m.Reset()
-	for i, key := range r.KeyBytes {
-		s.m.SetBytes(key, r.ValueBytes[i])
-	}
+	s.m.SetAllBytes(func(yield func(key, value []byte) bool) {
+		for i, key := range r.KeyBytes {
+			yield(key, r.ValueBytes[i])
+		}
+	})
 }
 
 func (s *inSlab) LoadStrings(r *Rows) {
 	s.m.Reset()
-	for i, key := range r.Keys {
-		s.m.Set(key, r.Values[i])
-	}
+	s.m.SetAll(func(yield func(key, value string) bool) {
+		for i, key := range r.Keys {
+			yield(key, r.Values[i])
+		}
+	})
 }
 
 func (s *inSlab) Get(keys []string) (sum int) {
