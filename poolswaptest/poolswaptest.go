@@ -7,6 +7,7 @@ import (
 	"context"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,19 +47,15 @@ func Check(t testing.TB, pool Pool) {
 	})
 }
 
-// Hold acquires the current object, as a slow reader would, until release is called or
-// the test ends. It fails the test if the container is empty.
+// Hold acquires the current object, as a slow reader would, until release is called, on
+// any goroutine, or the test ends. It fails the test if the container is empty.
 func Hold[T any, P poolswap.Object[T]](t testing.TB, c *poolswap.Container[T, P]) (obj *T, release func()) {
 	t.Helper()
 	obj = c.Acquire()
 	if obj == nil {
 		t.Fatal("poolswaptest: Hold of an empty container")
 	}
-	held := obj
-	release = func() {
-		c.Release(held)
-		held = nil // Release(nil) does nothing
-	}
+	release = sync.OnceFunc(func() { c.Release(obj) })
 	t.Cleanup(release)
 	return obj, release
 }
