@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !race && !purego && !poolswapsched
+//go:build linux && amd64 && !race && !purego && !poolswapsched && !poolswapdebug
 
 package refcount_test
 
