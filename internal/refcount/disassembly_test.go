@@ -1,4 +1,4 @@
-//go:build linux && amd64 && !race && !purego && !poolswapsched && !poolswapdebug
+//go:build linux && amd64 && !race && !purego && !poolswapsched
 
 package refcount_test
 
@@ -192,8 +192,8 @@ func TestOnlyTheAssemblyIncrementsPlainly(t *testing.T) {
 // TestAReadIsOneCallDeep: Acquire and Release each compile to one call of a
 // function of the library, which calls no other function.
 func TestAReadIsOneCallDeep(t *testing.T) {
-	if !buildflag.Optimized() {
-		t.Skip("the runtime is built without optimization, so reads go through the methods")
+	if !buildflag.Optimized() || buildflag.Tag("poolswapdebug") {
+		t.Skip("the runtime is built without optimization, or this is a debug build: reads go through the methods")
 	}
 	if !refcount.UsesAsm() {
 		pooltest.Skip(t, "the assembly does not support this version of Go, so reads call the runtime")
