@@ -7,14 +7,23 @@ import (
 	"time"
 )
 
-// Stopwatch says whether the goroutines of [Parallel] go on.
+// Stopwatch says whether a goroutine of [Parallel] goes on.
 type Stopwatch struct {
 	start time.Time
 	limit time.Duration
+	begun bool
 }
 
-// Running reports whether the time is not up yet.
-func (w *Stopwatch) Running() bool { return time.Since(w.start) < w.limit }
+// Running reports whether the time is not up yet. The first call always does: a
+// goroutine that the system wakes late works once, so that no sample is without
+// an operation.
+func (w *Stopwatch) Running() bool {
+	if !w.begun {
+		w.begun = true
+		return true
+	}
+	return time.Since(w.start) < w.limit
+}
 
 // Parallel runs work on that many goroutines for about the time given and
 // returns the time, bytes and allocations per operation, and the processor time
@@ -54,8 +63,9 @@ func Parallel(goroutines int, limit time.Duration, work func(g int, w *Stopwatch
 					runtime.Gosched()
 				}
 			}
-			operations := work(g, &watch)
-			tallies[g] = tally{operations, time.Since(watch.start)}
+			own := watch
+			operations := work(g, &own)
+			tallies[g] = tally{operations, time.Since(own.start)}
 		})
 	}
 	ready.Wait()

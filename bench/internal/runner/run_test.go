@@ -124,3 +124,17 @@ func TestOthersHaveAShare(t *testing.T) {
 		t.Errorf("the share of others is %v", got)
 	}
 }
+
+// TestNoSampleIsWithoutOperations has goroutines that all find the time up when
+// they begin.
+func TestNoSampleIsWithoutOperations(t *testing.T) {
+	sample := Parallel(4, time.Nanosecond, func(_ int, w *Stopwatch) (operations int) {
+		for w.Running() {
+			operations++
+		}
+		return operations
+	})
+	if ns := sample.Values["ns/op"]; sample.Iterations < 4 || math.IsInf(ns, 0) || math.IsNaN(ns) {
+		t.Errorf("%d operations of %g ns, want one or more of each goroutine", sample.Iterations, ns)
+	}
+}
