@@ -78,11 +78,9 @@ func main() {
 	database := flag.String("db", "GeoLite2-City.mmdb", "`path or URL` of a MaxMind database")
 	cache := flag.String("cache", "geodb.cache", "`directory` for the copy that is mapped")
 	address := flag.String("addr", "127.0.0.1:8080", "serve HTTP at this `address`")
-	every := flag.Duration("every", 5*time.Second, "ask for a newer database at this `interval`")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *database, *cache, *every, &http.Server{Addr: *address, ReadHeaderTimeout: 5 * time.Second}); err != nil {
+	ctx, _ := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	if err := run(ctx, *database, *cache, 5*time.Second, &http.Server{Addr: *address, ReadHeaderTimeout: 5 * time.Second}); err != nil {
 		log.Fatal(err)
 	}
 }
