@@ -34,7 +34,9 @@ var LostRelease = analyzer("lostrelease",
 			}
 			if lost := flow.Lost(call); lost != nil {
 				message := fmt.Sprintf("the result of %s is not %s before the function ends", name(call), given[kind])
-				if lost.Pos().IsValid() {
+				if lost == ssa.Instruction(call) {
+					message = fmt.Sprintf("the result of %s is not %s before the loop takes the next", name(call), given[kind])
+				} else if lost.Pos().IsValid() {
 					message = fmt.Sprintf("the result of %s is not %s on the path to the return in line %d", name(call), given[kind], fn.line(lost.Pos()))
 				}
 				var fixes []analysis.SuggestedFix

@@ -2,6 +2,7 @@ package refs
 
 import (
 	"fmt"
+	"go/ast"
 	"go/constant"
 	"go/token"
 
@@ -11,21 +12,29 @@ import (
 // mostSteps bounds the search for a path; beyond it there is no report.
 const mostSteps = 5000
 
-// Lost returns a return of the function that a path reaches on which the reference is not
-// given back, or nil. Of two conditions that look the same it assumes that they are. A
-// return that can also come after a release is none: the release may depend on a
-// condition that decides about the reference, too.
-func (f *Flow) Lost(taken ssa.Instruction) *ssa.Return {
+// Lost returns where a path leads on which the reference is not given back, or nil: to a
+// return of the function, or in a loop to taken itself. Of two conditions that look the
+// same it assumes that they are. A return that can also come after a release under a
+// condition is none: the condition may decide about the reference, too.
+func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 	given := map[ssa.Instruction]bool{}
 	after := map[*ssa.BasicBlock]bool{}
+	straight := false
 	for _, release := range f.Defers {
 		given[release] = true
 	}
 	for _, release := range f.Releases {
 		given[release] = true
-		markReachable(release.Block(), taken.Block(), after)
+		if follows(release, taken) {
+			straight = true
+		} else {
+			markReachable(release.Block(), taken.Block(), after)
+		}
 	}
 	s := &search{flow: f, given: given, after: after}
+	if straight {
+		s.again = taken
+	}
 	block := taken.Block()
 	at := 0
 	for block.Instrs[at] != taken {
@@ -40,6 +49,42 @@ func (f *Flow) Lost(taken ssa.Instruction) *ssa.Return {
 	}
 	return s.from(block, at+1, known)
 }
+
+// follows reports whether the release is a statement of its own behind the one that takes
+// the reference, in the same block of the source: it depends on no condition, and a path
+// around it has left the block.
+func follows(release, taken ssa.Instruction) (found bool) {
+	syntax := taken.Parent().Syntax()
+	if syntax == nil {
+		return false
+	}
+	ast.Inspect(syntax, func(n ast.Node) bool {
+		var list []ast.Stmt
+		switch n := n.(type) {
+		case *ast.BlockStmt:
+			list = n.List
+		case *ast.CaseClause:
+			list = n.Body
+		case *ast.CommClause:
+			list = n.Body
+		}
+		behind := false
+		for _, statement := range list {
+			if behind {
+				call, ok := statement.(*ast.ExprStmt)
+				found = found || ok && within(release, call)
+			}
+			switch statement.(type) {
+			case *ast.AssignStmt, *ast.DeclStmt:
+				behind = behind || within(taken, statement)
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+func within(in ssa.Instruction, n ast.Node) bool { return n.Pos() <= in.Pos() && in.Pos() < n.End() }
 
 // markReachable marks the blocks that follow, up to the one that takes the reference anew.
 func markReachable(from, until *ssa.BasicBlock, marked map[*ssa.BasicBlock]bool) {
@@ -70,12 +115,13 @@ type search struct {
 	flow  *Flow
 	given map[ssa.Instruction]bool
 	after map[*ssa.BasicBlock]bool
+	again ssa.Instruction // that takes the reference, if a path to it is a loss
 	steps int
 	path  []*ssa.BasicBlock
 }
 
 // from searches on from an instruction of a block.
-func (s *search) from(block *ssa.BasicBlock, at int, known state) *ssa.Return {
+func (s *search) from(block *ssa.BasicBlock, at int, known state) ssa.Instruction {
 	if s.steps++; s.steps > mostSteps {
 		return nil
 	}
@@ -93,6 +139,9 @@ func (s *search) from(block *ssa.BasicBlock, at int, known state) *ssa.Return {
 	for _, in := range block.Instrs[at:] {
 		if s.given[in] {
 			return nil
+		}
+		if in == s.again {
+			return in
 		}
 		switch in := in.(type) {
 		case *ssa.Return:
@@ -112,7 +161,7 @@ func (s *search) from(block *ssa.BasicBlock, at int, known state) *ssa.Return {
 	return nil
 }
 
-func (s *search) enter(from, to *ssa.BasicBlock, known state) *ssa.Return {
+func (s *search) enter(from, to *ssa.BasicBlock, known state) ssa.Instruction {
 	entered := state{}
 	for k, v := range known {
 		entered[k] = v
@@ -138,7 +187,7 @@ func (s *search) enter(from, to *ssa.BasicBlock, known state) *ssa.Return {
 }
 
 // branch searches on behind a condition.
-func (s *search) branch(block *ssa.BasicBlock, in *ssa.If, known state) *ssa.Return {
+func (s *search) branch(block *ssa.BasicBlock, in *ssa.If, known state) ssa.Instruction {
 	name, negated := condition(in.Cond, s.flow)
 	for i, next := range block.Succs {
 		value := (i == 0) != negated

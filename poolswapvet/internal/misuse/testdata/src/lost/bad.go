@@ -96,6 +96,77 @@ func (s *service) insideLoop(hosts []string) int {
 	return 0
 }
 
+func (s *service) continues(hosts []string) (sum int) {
+	for _, host := range hosts {
+		t := s.c.Acquire() // want `the result of Acquire is not released before the loop takes the next|the path to the return`
+		if host == "" {
+			continue
+		}
+		sum += t.Size
+		s.c.Release(t)
+	}
+	return sum
+}
+
+func (s *service) continuesOuter(hosts [][]string) (sum int) {
+outer:
+	for _, names := range hosts {
+		t := s.c.Acquire() // want `before the loop takes the next|the path to the return`
+		for _, name := range names {
+			if name == "" {
+				continue outer
+			}
+		}
+		sum += t.Size
+		s.c.Release(t)
+	}
+	return sum
+}
+
+func (s *service) breaks(hosts []string) (sum int) {
+	for _, host := range hosts {
+		t := s.c.Acquire() // want `the path to the return`
+		if host == "" {
+			break
+		}
+		sum += t.Size
+		s.c.Release(t)
+	}
+	return sum
+}
+
+func (s *service) polls(ctx context.Context, names <-chan string) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case name := <-names:
+			t := s.c.Acquire() // want `before the loop takes the next`
+			if name == "" {
+				break
+			}
+			fmt.Println(t.Size)
+			s.c.Release(t)
+		}
+	}
+}
+
+func (s *service) twoWays(hosts []string) (sum int) {
+	for _, host := range hosts {
+		t := s.c.Acquire() // want `before the loop takes the next|the path to the return`
+		if host == "" {
+			s.c.Release(t)
+			continue
+		}
+		if host == "." {
+			continue
+		}
+		sum += t.Size
+		s.c.Release(t)
+	}
+	return sum
+}
+
 func (s *service) jumps(n int) int {
 	t := s.c.Acquire() // want `the path to the return`
 	if n > 0 {

@@ -217,3 +217,74 @@ func (s *service) reassigned(n int) {
 	}
 	s.c.Release(t)
 }
+
+func (s *service) continuesWithout(hosts []string) (sum int) {
+	for _, host := range hosts {
+		t := s.c.Acquire()
+		if t == nil {
+			continue
+		}
+		if host == "" {
+			s.c.Release(t)
+			continue
+		}
+		sum += t.Size
+		s.c.Release(t)
+	}
+	return sum
+}
+
+func (s *service) triesUntil(n int) (sum int) {
+	for range n {
+		next, err := s.pool.TryGet()
+		if err != nil {
+			continue
+		}
+		sum += next.Size
+		s.pool.Release(next)
+	}
+	return sum
+}
+
+func (s *service) underAFlag(hosts []string) (sum int) {
+	for _, host := range hosts {
+		var t *Table
+		named := host != ""
+		if named {
+			t = s.c.Acquire()
+			sum += t.Size
+		}
+		if len(host) > 0 {
+			s.c.Release(t)
+		}
+	}
+	return sum
+}
+
+func (s *service) handedOn(hosts []string, out chan *Table) {
+	for _, host := range hosts {
+		t := s.c.Acquire()
+		if host == "" {
+			out <- t
+			continue
+		}
+		s.c.Release(t)
+	}
+}
+
+func (s *service) failsAndSkips(hosts []string) (sum int) {
+	for _, host := range hosts {
+		t := s.c.Acquire()
+		failed := false
+		if host == "" {
+			s.c.Release(t)
+			failed = true
+		}
+		if failed {
+			continue
+		}
+		sum += t.Size
+		s.c.Release(t)
+	}
+	return sum
+}
