@@ -177,7 +177,6 @@ func serve(ctx context.Context, c *call) (err error) {
 	defer work.Wait()
 	defer stop()
 	work.Go(func() { steer.Run(working, s, logger) })
-	work.Go(func() { firstToken(working, c, server, s, *f.dir, logger) })
 	work.Go(func() { retain(working, s, *f.keep, logger) })
 	if certificate != nil {
 		work.Go(func() { certificate.Run(working) }) //nolint:errcheck // it ends with its context
@@ -216,6 +215,8 @@ func serve(ctx context.Context, c *call) (err error) {
 		scheme = "https"
 	}
 	fmt.Fprintf(c.stdout, "serving at %s://%s\n", scheme, listener.Addr())
+	// Its line is the second: a program that starts fleetd reads both.
+	work.Go(func() { firstToken(working, c, server, s, *f.dir, logger) })
 	select {
 	case err := <-ended:
 		return err
