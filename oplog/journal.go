@@ -3,10 +3,14 @@ package oplog
 import (
 	"cmp"
 	"slices"
+	"sync"
 )
 
-// journal holds the last published operations, for the objects that missed them.
+// journal holds the last published operations, for the objects that missed them. The
+// publisher that has the turn uses it; a change, and next, lock it, too.
 type journal[Op any] struct {
+	mu      sync.Mutex
+	changed chan struct{} // closed by the next change, if somebody waits
 	keep    int
 	base    uint64       // the version that the oldest kept operation was applied to
 	batches queue[batch] // the publications since base
@@ -20,6 +24,8 @@ type batch struct {
 	end     uint64 // operations published until then, since the log began
 }
 
+func compareVersion(b batch, version uint64) int { return cmp.Compare(b.version, version) }
+
 // kept returns the number of kept operations.
 func (j *journal[Op]) kept() int { return len(j.ops.all()) }
 
@@ -30,6 +36,9 @@ func (j *journal[Op]) append(version uint64, ops []Op) {
 		j.restart(version) // ops would be dropped at once
 		return
 	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.wake()
 	j.ops.push(ops...)
 	j.batches.push(batch{version, j.dropped + uint64(j.kept())})
 	for j.kept() > j.keep {
@@ -44,10 +53,21 @@ func (j *journal[Op]) append(version uint64, ops []Op) {
 // restart forgets all publications. Objects of another version than version
 // cannot be brought up any more.
 func (j *journal[Op]) restart(version uint64) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.wake()
 	n := j.kept()
 	j.ops.drop(n)
 	j.batches.drop(len(j.batches.all()))
 	j.base, j.dropped = version, j.dropped+uint64(n)
+}
+
+// wake wakes those that wait for a change. They find it once the journal is unlocked.
+func (j *journal[Op]) wake() {
+	if j.changed != nil {
+		close(j.changed)
+		j.changed = nil
+	}
 }
 
 // last returns the version of the last publication.
@@ -66,9 +86,7 @@ func (j *journal[Op]) since(version uint64) ([]Op, bool) {
 		return ops, true
 	}
 	batches := j.batches.all()
-	i, found := slices.BinarySearchFunc(batches, version, func(b batch, version uint64) int {
-		return cmp.Compare(b.version, version)
-	})
+	i, found := slices.BinarySearchFunc(batches, version, compareVersion)
 	if !found {
 		return nil, false
 	}

@@ -221,11 +221,15 @@ func checkContext(ctx context.Context, op string) {
 	}
 }
 
-// take waits for the turn until ctx ends.
-func (l *Log[T, P, Op]) take(ctx context.Context) error {
+func (l *Log[T, P, Op]) checkMade() {
 	if l.turn == nil {
 		panic("oplog: use of a zero Log (make one with New)")
 	}
+}
+
+// take waits for the turn until ctx ends.
+func (l *Log[T, P, Op]) take(ctx context.Context) error {
+	l.checkMade()
 	if err := ctx.Err(); err != nil {
 		return err
 	}
