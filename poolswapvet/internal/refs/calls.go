@@ -23,15 +23,14 @@ const (
 	Lend             // calls its argument, a function, with objects that it may not keep
 )
 
-// methods are those of the library by type and name.
-var methods = map[string]map[string]Kind{
-	"Container": {
-		"Acquire": Acquire, "Retain": Retain, "GetNew": Own, "NewReader": OpenReader, "Release": Release,
-		"Update": Update, "WithAcquire": Lend, "Publish": Lend,
-	},
-	"Pool":   {"Get": Own, "TryGet": Own, "Release": Release},
-	"Reader": {"Load": Load, "Park": CloseReader, "Close": CloseReader},
-}
+// calls are those of the library, and in a trial of others, by package, and by type and
+// name.
+var calls = map[string]map[string]Kind{Library: {
+	"Container.Acquire": Acquire, "Container.Retain": Retain, "Container.Release": Release, "Container.Update": Update,
+	"Container.GetNew": Own, "Container.NewReader": OpenReader, "Container.WithAcquire": Lend, "Container.Publish": Lend,
+	"Pool.Get": Own, "Pool.TryGet": Own, "Pool.Release": Release,
+	"Reader.Load": Load, "Reader.Park": CloseReader, "Reader.Close": CloseReader,
+}}
 
 // KindOf returns what the call does, by itself.
 func KindOf(call *ssa.CallCommon) Kind {
@@ -39,18 +38,18 @@ func KindOf(call *ssa.CallCommon) Kind {
 	if f == nil {
 		return None
 	}
-	return methodKind(f)
-}
-
-func methodKind(f *ssa.Function) Kind {
 	if origin := f.Origin(); origin != nil {
 		f = origin
 	}
-	named := receiver(f)
-	if named == nil || named.Obj().Pkg() == nil || named.Obj().Pkg().Path() != Library {
+	named, ok := f.Object().(*types.Func)
+	if !ok || named.Pkg() == nil {
 		return None
 	}
-	return methods[named.Obj().Name()][f.Name()]
+	name := f.Name()
+	if t := receiver(f); t != nil {
+		name = t.Obj().Name() + "." + name
+	}
+	return calls[named.Pkg().Path()][name]
 }
 
 // receiver returns the type whose method f is, or nil.
@@ -70,8 +69,8 @@ func receiver(f *ssa.Function) *types.Named {
 // Subject returns the argument of a call of the library that the Kind is about, or nil.
 func Subject(call *ssa.CallCommon, kind Kind) ssa.Value {
 	switch kind {
-	case Release, Update, Retain:
-		return call.Args[1]
+	case Release, Update, Retain: // behind the container, or the receiver itself
+		return call.Args[len(call.Args)-1]
 	case CloseReader, Load:
 		return call.Args[0]
 	}

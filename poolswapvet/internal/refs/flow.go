@@ -41,6 +41,10 @@ func (p *Program) Follow(v ssa.Value) *Flow {
 
 // step notes one use of an alias, and returns the values that are the same reference.
 func (p *Program) step(f *Flow, alias ssa.Value, use ssa.Instruction) []ssa.Value {
+	if field, ok := isBody(use); ok {
+		p.body(f, field)
+		return nil
+	}
 	switch use := use.(type) {
 	case *ssa.DebugRef, *ssa.BinOp, *ssa.Panic:
 	case *ssa.ChangeType:

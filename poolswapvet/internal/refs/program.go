@@ -79,7 +79,7 @@ func Reaches(pkg *types.Package) bool {
 	seen := map[*types.Package]bool{}
 	var reaches func(*types.Package) bool
 	reaches = func(pkg *types.Package) bool {
-		if pkg.Path() == Library {
+		if calls[pkg.Path()] != nil {
 			return true
 		}
 		if seen[pkg] {
