@@ -123,7 +123,7 @@ func isRelease(in ssa.Instruction) bool {
 		return false
 	}
 	_, isLiteral := call.Common().Value.(*ssa.MakeClosure) // its release may depend on a condition
-	return !isLiteral && refs.KindOf(call.Common()) != refs.Update && refs.KindOf(call.Common()) != refs.CloseReader
+	return !isLiteral && !call.Common().IsInvoke() && refs.KindOf(call.Common()) != refs.Update && refs.KindOf(call.Common()) != refs.CloseReader
 }
 
 // isContainer reports whether a value of the type shares memory that reset recycles.

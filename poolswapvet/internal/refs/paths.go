@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/constant"
 	"go/token"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -40,7 +41,12 @@ func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 	for block.Instrs[at] != taken {
 		at++
 	}
-	known := state{f.failure(taken): false}
+	failure := f.failure(taken)
+	known := state{}
+	if failure != nil {
+		s.failure = key(failure, f)
+		known[s.failure+"!=nil"] = false
+	}
 	for b := block; len(b.Preds) == 1; b = b.Preds[0] { // the conditions under which it is taken
 		if in, ok := b.Preds[0].Instrs[len(b.Preds[0].Instrs)-1].(*ssa.If); ok {
 			name, negated := condition(in.Cond, f)
@@ -96,16 +102,16 @@ func markReachable(from, until *ssa.BasicBlock, marked map[*ssa.BasicBlock]bool)
 	}
 }
 
-// failure returns the key of the condition that a call which took the reference failed.
-func (f *Flow) failure(taken ssa.Instruction) string {
+// failure returns the error of a call which took the reference, or nil.
+func (f *Flow) failure(taken ssa.Instruction) ssa.Value {
 	if call, ok := taken.(*ssa.Call); ok && call.Call.Signature().Results().Len() == 2 {
 		for _, use := range *call.Referrers() {
 			if e, ok := use.(*ssa.Extract); ok && e.Index == 1 {
-				return key(e, f) + "!=nil"
+				return e
 			}
 		}
 	}
-	return ""
+	return nil
 }
 
 // state is the conditions that a path has decided, by key.
@@ -116,8 +122,10 @@ type search struct {
 	given map[ssa.Instruction]bool
 	after map[*ssa.BasicBlock]bool
 	again ssa.Instruction // that takes the reference, if a path to it is a loss
-	steps int
-	path  []*ssa.BasicBlock
+
+	failure string // the key of the error of taking it, or ""
+	steps   int
+	path    []*ssa.BasicBlock
 }
 
 // from searches on from an instruction of a block.
@@ -197,6 +205,9 @@ func (s *search) branch(block *ssa.BasicBlock, in *ssa.If, known state) ssa.Inst
 		if name == heldKey+"!=nil" && !value { // a nil is no reference
 			continue
 		}
+		if s.mayHaveFailed(in.Cond, value != negated) {
+			continue
+		}
 		was, had := known[name]
 		known[name] = value
 		lost := s.enter(block, next, known)
@@ -208,6 +219,26 @@ func (s *search) branch(block *ssa.BasicBlock, in *ssa.If, known state) ssa.Inst
 		}
 	}
 	return nil
+}
+
+// mayHaveFailed reports whether a condition with that value may say that the reference was
+// not taken: its error is another one, or a function that looks at it says so.
+func (s *search) mayHaveFailed(cond ssa.Value, value bool) bool {
+	if s.failure == "" {
+		return false
+	}
+	isFailure := func(v ssa.Value) bool { return key(v, s.flow) == s.failure }
+	switch cond := cond.(type) {
+	case *ssa.UnOp:
+		return cond.Op == token.NOT && s.mayHaveFailed(cond.X, !value)
+	case *ssa.BinOp:
+		return (cond.Op == token.EQL) == value && (isFailure(cond.X) && !isNil(cond.Y) || isFailure(cond.Y) && !isNil(cond.X))
+	case *ssa.Call:
+		f := declared(&cond.Call)
+		known := f != nil && f.Pkg() != nil && (f.Pkg().Path() == "errors" || f.Pkg().Path() == "os")
+		return slices.ContainsFunc(cond.Call.Args, isFailure) && (value || !known)
+	}
+	return false
 }
 
 // condition returns the key of a condition, and whether it is the opposite of that.

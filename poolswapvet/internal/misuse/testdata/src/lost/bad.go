@@ -199,6 +199,21 @@ func (s *service) tried(fail bool) error {
 	return nil
 }
 
+func (s *service) triedAndNamed(fail bool) error {
+	next, err := s.pool.TryGet() // want `the result of TryGet is not published or released on the path to the return`
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if fail {
+		return errors.New("failed")
+	}
+	s.c.Update(next)
+	return nil
+}
+
 func (s *service) retained(t *Table) int {
 	again := s.c.Retain(t) // want `the result of Retain is not released`
 	return again.Size

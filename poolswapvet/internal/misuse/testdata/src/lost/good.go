@@ -2,6 +2,7 @@ package lost
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -244,6 +245,33 @@ func (s *service) triesUntil(n int) (sum int) {
 		s.pool.Release(next)
 	}
 	return sum
+}
+
+var errFull = errors.New("full")
+
+func (s *service) failures(log func(error) bool) error {
+	next, err := s.pool.TryGet()
+	if errors.Is(err, errFull) {
+		return nil
+	}
+	if err == errFull || log(err) {
+		return err
+	}
+	s.pool.Release(next)
+	return nil
+}
+
+func (s *service) otherwise(ok func(error) bool) error {
+	next, err := s.pool.TryGet()
+	if !ok(err) {
+		return err
+	}
+	switch err {
+	case nil:
+		s.pool.Release(next)
+	case errFull:
+	}
+	return nil
 }
 
 func (s *service) underAFlag(hosts []string) (sum int) {
