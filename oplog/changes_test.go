@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -16,119 +15,127 @@ import (
 	"github.com/poolswap/poolswap/oplog"
 )
 
-// follower is a map that follows a Map by its changes.
+// follower is a table that follows a Log by its changes.
 type follower struct {
-	log     *oplog.Log[oplog.View[int, int], *oplog.View[int, int], oplog.Change[int, int]]
+	log     *tableLog
 	version uint64
-	content map[int]int
+	content *table
+	seen    map[uint64]string // the content of each version
 }
 
 // begin takes all of the current content.
-func (f *follower) begin() {
-	f.log.Container().WithAcquire(func(view *oplog.View[int, int]) {
-		f.version, f.content = view.Version(), maps.Collect(view.All())
-	})
+func (f *follower) begin() error {
+	f.content = newTable()
+	obj := f.log.Container().Acquire()
+	defer f.log.Container().Release(obj)
+	f.version = f.log.Container().VersionOf(obj)
+	f.seen[f.version] = contentOf(obj)
+	return copyTable(f.content, obj)
 }
 
-func (f *follower) apply(batch oplog.Batch[oplog.Change[int, int]]) {
-	for _, change := range batch.Ops {
-		if change.Delete {
-			delete(f.content, change.Key)
-		} else {
-			f.content[change.Key] = change.Value
-		}
+func (f *follower) apply(batch oplog.Batch[operation]) (err error) {
+	for _, op := range batch.Ops {
+		err = errors.Join(err, applyOperation(f.content, op))
+	}
+	if batch.Version <= f.version {
+		err = fmt.Errorf("version %d comes after %d", batch.Version, f.version)
 	}
 	f.version = batch.Version
+	f.seen[f.version] = contentOf(f.content)
+	return err
+}
+
+// follow follows until a version.
+func (f *follower) follow(ctx context.Context, until uint64) error {
+	err := f.begin()
+	for f.version < until && err == nil {
+		for batch, gone := range f.log.Changes(ctx, f.version) {
+			if gone == oplog.ErrGone { //nolint:errorlint // it is not wrapped
+				err = f.begin()
+				break
+			}
+			if err = errors.Join(gone, f.apply(batch)); err != nil || f.version >= until {
+				break
+			}
+		}
+	}
+	return err
 }
 
 // TestFollowersHaveEachVersion has publishers, a Replace now and then, publications past
 // the log, and followers that fall behind: each has the content of each version that it
-// says it has, and none is left out.
+// says it has.
 func TestFollowersHaveEachVersion(t *testing.T) {
-	m, err := oplog.NewMap(oplog.MapOptions[int, int]{Keep: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
-	const newest = 3000 // versions
+	log := newLog(t, keep(64))
+	const newest = 2000
 	var (
-		mu       sync.Mutex
-		contents = map[uint64]map[int]int{}
-		running  sync.WaitGroup
+		mu      sync.Mutex
+		events  = map[uint64]event{1: {content: newPlain()}}
+		running sync.WaitGroup
 	)
-	wrong, gone, followed := 0, 0, 0
-	running.Go(func() { // the readers know each content
-		for version, view := range m.Container().Versions(t.Context()) {
-			mu.Lock()
-			contents[version] = maps.Collect(view.All())
-			mu.Unlock()
-			if version >= newest {
-				return
-			}
-		}
-	})
 	for seed := range uint64(2) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		running.Go(func() {
-			for m.Container().Version() < newest {
+			for log.Container().Version() < newest {
+				var e event
+				var err error
 				switch random.IntN(100) {
 				default:
-					changes := make([]oplog.Change[int, int], 1+random.IntN(6))
-					for i := range changes {
-						changes[i] = oplog.Change[int, int]{Key: random.IntN(40), Value: random.Int(), Delete: random.IntN(3) == 0}
+					e.ops = make([]operation, 1+random.IntN(6))
+					for i := range e.ops {
+						e.ops[i] = operation{kind: kind(random.IntN(4)), key: uint16(random.IntN(32)), value: random.Uint64N(1000)}
 					}
-					if _, err := m.Publish(t.Context(), changes...); err != nil && !errors.Is(err, poolswap.ErrConflict) {
-						t.Error(err)
-					}
+					e.version, err = log.Publish(t.Context(), e.ops...)
 				case 0:
-					value := random.Int()
-					if _, err := m.Replace(t.Context(), func(set func(int, int)) error { set(1, value); return nil }); err != nil && !errors.Is(err, poolswap.ErrConflict) {
-						t.Error(err)
-					}
-				case 1: // past the log, with the content of an older version
-					m.Container().Update(m.Log().Pool().Get())
+					e.content = newPlain()
+					e.content.values[1] = random.Uint64()
+					e.version, err = log.Replace(t.Context(), load(1, e.content.values[1]))
+				case 1:
+					e.content = newPlain()
+					e.content.values[2] = random.Uint64()
+					e.version, err = log.Container().Publish(t.Context(), func(next, _ *table) error {
+						resetTable(next)
+						return load(2, e.content.values[2])(next)
+					})
 				}
+				if err != nil && !errors.Is(err, poolswap.ErrConflict) {
+					t.Error(err)
+				}
+				mu.Lock()
+				events[e.version] = e
+				mu.Unlock()
 			}
 		})
 	}
-	for range 3 {
+	followers := make([]follower, 3)
+	for i := range followers {
+		f := &followers[i]
+		f.log, f.seen = log, map[uint64]string{}
 		running.Go(func() {
-			f := follower{log: m.Log()}
-			f.begin()
-			for f.version < newest {
-				for batch, err := range m.Log().Changes(t.Context(), f.version) {
-					if err != nil && !errors.Is(err, oplog.ErrGone) {
-						t.Error(err)
-						return
-					}
-					if err != nil {
-						mu.Lock()
-						gone++
-						mu.Unlock()
-						f.begin()
-						break
-					}
-					if batch.Version != f.version+1 {
-						t.Errorf("version %d comes after %d", batch.Version, f.version)
-					}
-					f.apply(batch)
-					mu.Lock()
-					if content, known := contents[f.version]; known {
-						followed++
-						if !maps.Equal(f.content, content) {
-							wrong++
-						}
-					}
-					mu.Unlock()
-					if f.version >= newest {
-						break
-					}
-				}
+			if err := f.follow(t.Context(), newest); err != nil {
+				t.Error(err)
 			}
 		})
 	}
 	running.Wait()
-	if wrong > 0 || gone == 0 || followed == 0 {
-		t.Errorf("of %d contents %d are wrong; followers began anew %d times", followed, wrong, gone)
+	content := newPlain()
+	for version := uint64(1); version <= newest; version++ {
+		e, known := events[version]
+		if !known {
+			t.Fatalf("there is no version %d", version)
+		}
+		if e.content != nil {
+			content = e.content
+		}
+		for _, op := range e.ops {
+			content.apply(op)
+		}
+		want := contentOf(&table{values: content.values, lists: content.lists})
+		for _, f := range followers {
+			if got, seen := f.seen[version]; seen && got != want {
+				t.Fatalf("version %d is %s, and a follower has %s", version, want, got)
+			}
+		}
 	}
 }
 
