@@ -50,7 +50,7 @@ func (f *follower) follow(ctx context.Context, until uint64) error {
 	err := f.begin()
 	for f.version < until && err == nil {
 		for batch, gone := range f.log.Changes(ctx, f.version) {
-			if gone == oplog.ErrGone { //nolint:errorlint // it is not wrapped
+			if gone == oplog.ErrGone {
 				err = f.begin()
 				break
 			}

@@ -1,6 +1,7 @@
 package slab
 
 import (
+	"encoding/binary"
 	"hash/maphash"
 	"math"
 	"math/bits"
@@ -117,7 +118,7 @@ func (x *index) find(key string, hash uint64) (at int, end uint32) {
 				if begin, end := x.text.long(place); x.text.all()[begin:end] == key {
 					return i*perBucket + slot, end
 				}
-			} else if s := x.text.all()[place:]; len(s) > len(key) && int(s[0]) == len(key) && s[1:len(key)+1] == key {
+			} else if s := x.text.all()[place:]; len(s) > len(key) && int(s[0]) == len(key) && equal(s[1:len(key)+1], key) {
 				return i*perBucket + slot, place + 1 + uint32(len(key)) //nolint:gosec // it is short
 			}
 		}
@@ -127,6 +128,16 @@ func (x *index) find(key string, hash uint64) (at int, end uint32) {
 		i = x.after(i)
 	}
 	return -1, 0
+}
+
+// equal reports whether two strings of one length are equal, without a call for those of 8
+// to 16 bytes.
+func equal(a, b string) bool {
+	if n := len(b); 8 <= n && n <= 16 && len(a) == n {
+		x, y := view2(a), view2(b)
+		return (binary.NativeEndian.Uint64(x)^binary.NativeEndian.Uint64(y))|(binary.NativeEndian.Uint64(x[n-8:])^binary.NativeEndian.Uint64(y[n-8:])) == 0
+	}
+	return a == b
 }
 
 // lookup is find in an index that may have no buckets.

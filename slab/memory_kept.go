@@ -6,7 +6,7 @@ package slab
 const debugging = false
 
 // allocate returns an empty buffer of n bytes.
-func allocate(n int) []byte { return make([]byte, 0, n) }
+func allocate(n int) []byte { return inHugePages(make([]byte, 0, n)) }
 
 // recycle returns the buffer of strings that are not valid any more, empty.
 func recycle(b []byte) []byte { return b[:0] }

@@ -74,10 +74,15 @@ func (t *table[V]) resize(buckets int, op string) {
 		t.seed = maphash.MakeSeed()
 	}
 	from, values := t.index, t.values
-	t.buckets, t.values, t.count = make([]bucket, buckets), make([]V, buckets*perBucket), 0
+	t.makeSlots(buckets)
+	t.count = 0
 	for at, place := range from.all {
 		t.values[t.insert(t.hash(t.text.string(*place)), *place)] = values[at]
 	}
+}
+
+func (t *table[V]) makeSlots(buckets int) {
+	t.buckets, t.values = inHugePages(make([]bucket, buckets)), inHugePages(make([]V, buckets*perBucket))
 }
 
 // growBy makes room for n more entries.
@@ -115,7 +120,7 @@ func (t *table[V]) shrink() {
 func (t *table[V]) reset() {
 	t.notInside("Reset")
 	if keep := t.used.ended(bucketsFor(t.count), len(t.buckets)); keep < len(t.buckets)/2 {
-		t.buckets, t.values = make([]bucket, keep), make([]V, keep*perBucket)
+		t.makeSlots(keep)
 	} else {
 		clear(t.buckets)
 		clear(t.values)
@@ -130,9 +135,14 @@ func (t *table[V]) copyFrom(from *table[V], op string) {
 		return
 	}
 	t.notInside(op)
-	clear(t.values[min(len(t.values), len(from.values)):])
-	t.buckets = append(t.buckets[:0], from.buckets...)
-	t.values = append(t.values[:0], from.values...)
+	if n := len(from.buckets); cap(t.buckets) < n {
+		t.makeSlots(n)
+	} else {
+		clear(t.values[min(len(t.values), len(from.values)):])
+		t.buckets, t.values = t.buckets[:n], t.values[:len(from.values)]
+	}
+	copy(t.buckets, from.buckets)
+	copy(t.values, from.values)
 	t.count, t.seed = from.count, from.seed
 	t.text.copyFrom(&from.text, op)
 }
