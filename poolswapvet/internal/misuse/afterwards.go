@@ -1,7 +1,9 @@
 package misuse
 
 import (
+	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -16,12 +18,28 @@ var DoubleRelease = analyzer("doublerelease",
 			ends := append(flow.Releases[:len(flow.Releases):len(flow.Releases)], flow.Defers...)
 			for _, first := range ends {
 				for _, second := range ends {
-					if isRelease(second) && isRelease(first) && refs.Dominates(first, second) {
+					if (flow.Sure[second] || isRelease(second)) && (flow.Sure[first] || isRelease(first)) && refs.Dominates(first, second) {
 						fn.report(second.Pos(), "%s of an object that the call in line %d releases, too", name(second.(ssa.CallInstruction)), fn.line(first.Pos()))
 					}
 				}
 			}
-			_ = v
+			var taken *ssa.BasicBlock
+			if in, ok := v.(ssa.Instruction); ok {
+				taken = in.Block()
+			}
+			for _, first := range flow.Releases {
+				if !isRelease(first) {
+					continue
+				}
+				if refs.Repeats(first, taken) {
+					fn.report(first.Pos(), "a loop releases an object that was taken once again and again")
+				}
+				for _, second := range flow.Releases {
+					if isRelease(second) && first.Block() != second.Block() && refs.Leads(first, second, taken) {
+						fn.report(second.Pos(), "%s of an object that the call in line %d has released on one of the ways to it", name(second.(ssa.CallInstruction)), fn.line(first.Pos()))
+					}
+				}
+			}
 		}
 	})
 
@@ -32,7 +50,20 @@ var UseAfterRelease = analyzer("useafterrelease",
 	func(fn *function) {
 		for v, flow := range fn.released(refs.Release) {
 			fn.usesAfter(flow, refs.Release, "is used after its Release in line %d")
-			fn.partsAfter(v, flow, isContainer, func(t types.Type) string { return "a " + kindOf(t) + " out of an object" })
+			fn.returned(v, flow)
+			fn.partsAfter(flow, isContainer, func(t types.Type) string { return "a " + kindOf(t) + " out of an object" })
+		}
+		fn.usesAfterReader()
+		for retain, object := range fn.called(refs.Retain) {
+			if refs.Source(object) == nil {
+				continue
+			}
+			flow := fn.program.Follow(refs.Source(object))
+			for _, end := range flow.Releases {
+				if len(flow.Retains) == 1 && !flow.Merged && isRelease(end) && refs.Dominates(end, retain) {
+					fn.report(retain.Pos(), "Retain of an object after its Release in line %d", fn.line(end.Pos()))
+				}
+			}
 		}
 	})
 
@@ -43,9 +74,17 @@ var PublishedUse = analyzer("publisheduse",
 		for _, flow := range fn.released(refs.Update) {
 			fn.usesAfter(flow, refs.Update, "is used after the Update in line %d published it: it is the container's")
 			for _, update := range flow.Releases {
-				for _, release := range flow.Releases {
-					if isKind(update, refs.Update) && isKind(release, refs.Release) && refs.Dominates(update, release) {
-						fn.report(release.Pos(), "Release of an object that the Update in line %d published: it is the container's", fn.line(update.Pos()))
+				if !isKind(update, refs.Update) {
+					continue
+				}
+				for _, again := range flow.Releases {
+					if (isKind(again, refs.Release) || isKind(again, refs.Update)) && refs.Dominates(update, again) {
+						fn.report(again.Pos(), "%s of an object that the Update in line %d published: it is the container's", name(again.(ssa.CallInstruction)), fn.line(update.Pos()))
+					}
+				}
+				for _, release := range flow.Defers {
+					if isKind(release, refs.Release) && (refs.Dominates(release, update) || refs.Dominates(update, release)) {
+						fn.report(release.Pos(), "deferred Release of an object that the Update in line %d publishes: it is the container's then", fn.line(update.Pos()))
 					}
 				}
 			}
@@ -63,7 +102,7 @@ func (fn *function) released(kind refs.Kind) func(yield func(ssa.Value, *refs.Fl
 			}
 			seen[v] = true
 			flow := fn.program.Follow(v)
-			return flow.Retained || flow.Merged || yield(v, flow)
+			return len(flow.Retains) > 0 || flow.Merged || yield(v, flow)
 		}
 		for _, object := range fn.called(kind) {
 			if !look(refs.Source(object)) {
@@ -72,6 +111,11 @@ func (fn *function) released(kind refs.Kind) func(yield func(ssa.Value, *refs.Fl
 		}
 		for r := range fn.taken { // a function of the program may release it
 			if !look(r.value) {
+				return
+			}
+		}
+		for _, parameter := range fn.f.Params {
+			if isPointer(parameter) && !look(parameter) {
 				return
 			}
 		}
@@ -92,23 +136,117 @@ func (fn *function) usesAfter(flow *refs.Flow, kind refs.Kind, format string) {
 	}
 }
 
-// partsAfter reports the uses of parts of the object v after its Release, and a part that
-// is returned although a deferred Release runs before the caller has it.
-func (fn *function) partsAfter(v ssa.Value, flow *refs.Flow, wanted func(types.Type) bool, what func(types.Type) string) {
-	for _, part := range refs.Parts(flow, wanted) {
-		for _, use := range *part.Referrers() {
-			for _, end := range flow.Defers {
-				if isRelease(end) && refs.Returns(use, part) && refs.Dominates(end, use) {
-					fn.report(use.Pos(), "%s is returned, and the deferred Release in line %d runs before the caller has it", what(part.Type()), fn.line(end.Pos()))
+// returned reports that the function returns an object that it took and released.
+func (fn *function) returned(v ssa.Value, flow *refs.Flow) {
+	if _, isParameter := v.(*ssa.Parameter); isParameter {
+		return
+	}
+	for _, use := range flow.Uses {
+		if _, isReturn := use.(*ssa.Return); !isReturn {
+			continue
+		}
+		for _, end := range append(flow.Releases[:len(flow.Releases):len(flow.Releases)], flow.Defers...) {
+			if isRelease(end) && refs.Dominates(end, use) {
+				fn.report(use.Pos(), "an object is returned after its Release in line %d", fn.line(end.Pos()))
+			}
+		}
+	}
+}
+
+// usesAfterReader reports the uses of an object of Load, and of parts of it, after the
+// Reader went on to another, or was closed.
+func (fn *function) usesAfterReader() {
+	for load, reader := range fn.called(refs.Load) {
+		object, ok := load.(*ssa.Call)
+		if ok && refs.Source(reader) != nil {
+			flow := fn.loaded(object, refs.Source(reader))
+			for _, end := range flow.Releases {
+				for _, use := range flow.Uses {
+					if refs.Dominates(end, use) && !isKind(use, refs.Load) {
+						fn.report(posOf(use), "an object of a Reader is used after %s in line %d", name(end.(ssa.CallInstruction)), fn.line(end.Pos()))
+					}
 				}
 			}
-			for _, end := range flow.Releases {
-				if isRelease(end) && refs.Dominates(end, use) && refs.Reads(use) && use.Pos().IsValid() {
-					fn.report(use.Pos(), "%s is used after the Release of the object in line %d", what(part.Type()), fn.line(end.Pos()))
+			fn.partsAfter(flow, isContainer, func(t types.Type) string { return "a " + kindOf(t) + " out of an object" })
+		}
+	}
+}
+
+// loaded returns the flow of an object of Load. Its releases are the calls that end it.
+func (fn *function) loaded(object *ssa.Call, reader ssa.Value) *refs.Flow {
+	flow := fn.program.Follow(object)
+	flow.Releases, flow.Defers = nil, nil
+	for _, kind := range []refs.Kind{refs.CloseReader, refs.Load} {
+		for end, of := range fn.called(kind) {
+			if end == ssa.CallInstruction(object) || refs.Source(of) != reader {
+				continue
+			}
+			switch end.(type) {
+			case *ssa.Defer:
+				flow.Defers = append(flow.Defers, end)
+			case *ssa.Call:
+				if refs.Dominates(object, end) {
+					flow.Releases = append(flow.Releases, end)
 				}
 			}
 		}
 	}
+	return flow
+}
+
+// partsAfter reports the uses of parts of the object v after its Release, and parts that
+// are returned or stored although a deferred Release runs before anybody uses them.
+func (fn *function) partsAfter(flow *refs.Flow, wanted func(types.Type) bool, what func(types.Type) string) {
+	for _, part := range refs.Parts(flow, wanted) {
+		fn.partUses(flow, part, what(part.Type()), "")
+	}
+}
+
+// partUses reports what partsAfter does, of one part.
+func (fn *function) partUses(flow *refs.Flow, part ssa.Value, what, hint string) {
+	if in, ok := part.(ssa.Instruction); ok && slices.ContainsFunc(flow.Releases, func(end ssa.Instruction) bool { return refs.Dominates(end, in) }) {
+		return // that it is made is a use
+	}
+	for _, use := range *part.Referrers() {
+		if use.Parent() != fn.f {
+			continue
+		}
+		for _, end := range flow.Defers {
+			switch {
+			case !ends(end) || !refs.Dominates(end, use):
+			case refs.Returns(use, part) || refs.ReturnsAppended(use):
+				fn.report(posOf(use), "%s is returned, and the deferred %s in line %d runs before the caller has it%s", what, name(end.(ssa.CallInstruction)), fn.line(end.Pos()), hint)
+			case isStored(use, part):
+				fn.report(posOf(use), "%s is stored beyond the deferred %s in line %d%s", what, name(end.(ssa.CallInstruction)), fn.line(end.Pos()), hint)
+			}
+		}
+		for _, end := range flow.Releases {
+			switch {
+			case !ends(end):
+			case refs.Dominates(end, use) && refs.Reads(use):
+				fn.report(posOf(use), "%s is used after the %s of its object in line %d%s", what, name(end.(ssa.CallInstruction)), fn.line(end.Pos()), hint)
+			case refs.Dominates(use, end) && isStored(use, part):
+				fn.report(posOf(use), "%s is stored beyond the %s in line %d%s", what, name(end.(ssa.CallInstruction)), fn.line(end.Pos()), hint)
+			}
+		}
+	}
+}
+
+// ends reports whether parts of an object are not valid any more after the instruction.
+func ends(in ssa.Instruction) bool {
+	return isRelease(in) || isKind(in, refs.CloseReader) || isKind(in, refs.Load)
+}
+
+// posOf returns the position of an instruction, or of the next in its block that has one:
+// a conversion has none, and the call that it is for does.
+func posOf(in ssa.Instruction) token.Pos {
+	behind := false
+	for _, next := range in.Block().Instrs {
+		if behind = behind || next == in; behind && next.Pos().IsValid() {
+			return next.Pos()
+		}
+	}
+	return token.NoPos
 }
 
 func isKind(in ssa.Instruction, kind refs.Kind) bool {
@@ -127,7 +265,7 @@ func isRelease(in ssa.Instruction) bool {
 }
 
 // isContainer reports whether a value of the type shares memory that reset recycles.
-func isContainer(t types.Type) bool { return kindOf(t) != "" }
+func isContainer(t types.Type) bool { return kindOf(t) == "slice" || kindOf(t) == "map" }
 
 func kindOf(t types.Type) string {
 	switch t.Underlying().(type) {
@@ -135,6 +273,8 @@ func kindOf(t types.Type) string {
 		return "slice"
 	case *types.Map:
 		return "map"
+	case *types.Pointer:
+		return "pointer"
 	}
 	return ""
 }

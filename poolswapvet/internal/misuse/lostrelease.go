@@ -29,7 +29,7 @@ var LostRelease = analyzer("lostrelease",
 				continue
 			}
 			flow := fn.program.Follow(v)
-			if flow.OnlyCompared() || flow.Escapes || flow.Merged || flow.Returned || flow.Retained {
+			if flow.OnlyCompared() || flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains) > 0 {
 				continue
 			}
 			if lost := flow.Lost(call); lost != nil {

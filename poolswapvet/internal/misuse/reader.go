@@ -1,6 +1,8 @@
 package misuse
 
 import (
+	"go/token"
+	"go/types"
 	"slices"
 
 	"golang.org/x/tools/go/ssa"
@@ -17,6 +19,14 @@ var ReaderShare = analyzer("readershare",
 				fn.shared(r.value, r.call)
 			}
 		}
+		if !isHandler(fn.f.Signature) {
+			return
+		}
+		for load, reader := range fn.called(refs.Load) {
+			if v, ok := reader.(*ssa.UnOp); ok && outlivesBase(v.X) {
+				fn.report(load.Pos(), "a handler loads from a Reader that requests share: each goroutine needs one of its own")
+			}
+		}
 	})
 
 // shared reports go statements whose goroutine loads from the Reader beside another.
@@ -30,9 +40,12 @@ func (fn *function) shared(reader ssa.Value, made *ssa.Call) {
 		}
 	}
 	for in := range fn.instructions {
-		start, ok := in.(*ssa.Go)
+		start, ok := in.(ssa.CallInstruction)
 		if !ok || !loadsFrom(start, variable) {
 			continue
+		}
+		if fn.loadsAfter(start, reader) && !waitsIn(fn.f) {
+			fn.report(start.Pos(), "a goroutine and its starter share the Reader of line %d: each needs one of its own", fn.line(made.Pos()))
 		}
 		if again := inLoop(start.Block(), made.Block()); again && !waits(start.Block(), made.Block()) {
 			fn.report(start.Pos(), "goroutines that are started in a loop share the Reader of line %d: each needs one of its own", fn.line(made.Pos()))
@@ -40,11 +53,48 @@ func (fn *function) shared(reader ssa.Value, made *ssa.Call) {
 	}
 }
 
+// isHandler reports whether the signature is that of an HTTP handler, which runs in many
+// goroutines.
+func isHandler(s *types.Signature) bool {
+	return s.Params().Len() == 2 && s.Params().At(0).Type().String() == "net/http.ResponseWriter" && s.Params().At(1).Type().String() == "*net/http.Request"
+}
+
+// started returns the function literal that the instruction starts as a goroutine, by go or
+// by a method Go, or nil.
+func started(in ssa.Instruction) *ssa.MakeClosure {
+	var literal ssa.Value
+	switch call := in.(type) {
+	case *ssa.Go:
+		literal = call.Call.Value
+	case *ssa.Call:
+		if f := call.Call.StaticCallee(); f != nil && (f.Name() == "Go" || f.Name() == "AfterFunc") && len(call.Call.Args) == 2 {
+			literal = call.Call.Args[1]
+		}
+	}
+	made, _ := literal.(*ssa.MakeClosure)
+	return made
+}
+
+// loadsAfter reports whether the function itself loads from the Reader after it has
+// started the goroutine.
+func (fn *function) loadsAfter(start ssa.Instruction, reader ssa.Value) bool {
+	for load, from := range fn.called(refs.Load) {
+		if refs.Source(from) == reader && refs.Dominates(start, load) {
+			return true
+		}
+	}
+	return false
+}
+
 // loadsFrom reports whether the goroutine calls Load of the Reader.
-func loadsFrom(start *ssa.Go, reader ssa.Value) bool {
-	if made, ok := start.Call.Value.(*ssa.MakeClosure); ok {
+func loadsFrom(call ssa.CallInstruction, reader ssa.Value) bool {
+	if made := started(call); made != nil {
 		at := slices.Index(made.Bindings, reader)
 		return at >= 0 && loaded(made.Fn.(*ssa.Function).FreeVars[at])
+	}
+	start, ok := call.(*ssa.Go)
+	if !ok {
+		return false
 	}
 	f := start.Call.StaticCallee()
 	at := slices.IndexFunc(start.Call.Args, func(a ssa.Value) bool {
@@ -92,20 +142,27 @@ func waits(block, outside *ssa.BasicBlock) bool {
 		if !slices.Contains(around(b, outside), block) {
 			continue // behind the loop
 		}
-		for _, in := range b.Instrs {
-			switch in := in.(type) {
-			case *ssa.Select:
-				return true
-			case *ssa.UnOp:
-				if in.Op.String() == "<-" {
-					return true
-				}
-			case *ssa.Call:
-				if n := name(in); n == "Wait" || n == "Lock" || n == "Acquire" {
-					return true
-				}
-			}
+		if slices.ContainsFunc(b.Instrs, isWait) {
+			return true
 		}
+	}
+	return false
+}
+
+// waitsIn reports whether the function waits for something.
+func waitsIn(f *ssa.Function) bool {
+	return slices.ContainsFunc(f.Blocks, func(b *ssa.BasicBlock) bool { return slices.ContainsFunc(b.Instrs, isWait) })
+}
+
+func isWait(in ssa.Instruction) bool {
+	switch in := in.(type) {
+	case *ssa.Select:
+		return true
+	case *ssa.UnOp:
+		return in.Op == token.ARROW
+	case *ssa.Call:
+		n := name(in)
+		return n == "Wait" || n == "Lock" || n == "Acquire"
 	}
 	return false
 }

@@ -1,6 +1,8 @@
 package misuse
 
 import (
+	"slices"
+
 	"golang.org/x/tools/go/ssa"
 
 	"github.com/poolswap/poolswap/poolswapvet/internal/refs"
@@ -11,30 +13,57 @@ import (
 var SlabEscape = analyzer("slabescape",
 	"report a string of a slab in an object that is returned, stored or used when the object was released: it is valid until then (strings.Clone keeps it)",
 	func(fn *function) {
-		for v, flow := range fn.released(refs.Release) {
-			for _, s := range refs.SlabStrings(flow) {
-				fn.partUses(v, flow, s)
+		for _, flow := range fn.released(refs.Release) {
+			for _, part := range refs.SlabStrings(flow) {
+				if fn.partUses(flow, part, slabString, cloneIt); part.Parent() == fn.f || len(flow.Releases)+len(flow.Defers) == 0 {
+					continue
+				}
+				for _, use := range *part.Referrers() { // in the body of a loop
+					if isStored(use, part) && !isReplaced(use) {
+						fn.report(posOf(use), "%s is kept beyond the Release of its object%s", slabString, cloneIt)
+					}
+				}
+			}
+		}
+		for load, reader := range fn.called(refs.Load) {
+			if object, ok := load.(*ssa.Call); ok && refs.Source(reader) != nil {
+				flow := fn.loaded(object, refs.Source(reader))
+				for _, part := range refs.SlabStrings(flow) {
+					fn.partUses(flow, part, slabString, cloneIt)
+				}
+			}
+		}
+		for literal, lender := range fn.lent {
+			for _, parameter := range literal.Params {
+				if !isPointer(parameter) {
+					continue
+				}
+				for _, part := range refs.SlabStrings(fn.program.Follow(parameter)) {
+					for _, use := range *part.Referrers() {
+						if isStored(use, part) && !isReplaced(use) {
+							fn.report(posOf(use), "%s is kept beyond the function of %s%s", slabString, lender, cloneIt)
+						}
+					}
+				}
 			}
 		}
 	})
 
-// partUses reports the uses of a string of a slab after the Release of its object.
-func (fn *function) partUses(_ ssa.Value, flow *refs.Flow, s ssa.Value) {
-	const what = "a string of a slab"
-	for _, use := range *s.Referrers() {
-		for _, end := range flow.Defers {
-			if isRelease(end) && refs.Returns(use, s) && refs.Dominates(end, use) {
-				fn.report(use.Pos(), what+" is returned, and the deferred Release in line %d runs before the caller has it (strings.Clone keeps it)", fn.line(end.Pos()))
-			}
-		}
-		for _, end := range flow.Releases {
-			if isRelease(end) && refs.Dominates(end, use) && refs.Reads(use) && use.Pos().IsValid() {
-				fn.report(use.Pos(), what+" is used after the Release of its object in line %d (strings.Clone keeps it)", fn.line(end.Pos()))
-			}
-		}
-		store, ok := use.(*ssa.Store)
-		if ok && store.Val == s && outlives(store.Addr) && len(flow.Releases)+len(flow.Defers) > 0 {
-			fn.report(store.Pos(), what+" is stored beyond the Release of its object (strings.Clone keeps it)")
-		}
+const (
+	slabString = "a string of a slab"
+	cloneIt    = " (strings.Clone keeps it)"
+)
+
+// isReplaced reports whether a store to a variable is followed by another: the variable
+// may have a clone then.
+func isReplaced(in ssa.Instruction) bool {
+	store, ok := in.(*ssa.Store)
+	if !ok {
+		return false
 	}
+	variable, ok := store.Addr.(*ssa.FreeVar)
+	return ok && slices.ContainsFunc(*variable.Referrers(), func(in ssa.Instruction) bool {
+		again, ok := in.(*ssa.Store)
+		return ok && again != store && refs.Dominates(store, again)
+	})
 }

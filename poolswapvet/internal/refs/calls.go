@@ -21,13 +21,14 @@ const (
 	CloseReader      // gives back what the receiver holds
 	Load             // the result is the Reader's
 	Lend             // calls its argument, a function, with objects that it may not keep
+	Sequence         // the result is a function that lends like that
 )
 
 // calls are those of the library, and in a trial of others, by package, and by type and
 // name.
 var calls = map[string]map[string]Kind{Library: {
 	"Container.Acquire": Acquire, "Container.Retain": Retain, "Container.Release": Release, "Container.Update": Update,
-	"Container.GetNew": Own, "Container.NewReader": OpenReader, "Container.WithAcquire": Lend, "Container.Publish": Lend,
+	"Container.GetNew": Own, "Container.NewReader": OpenReader, "Container.WithAcquire": Lend, "Container.Publish": Lend, "Container.Versions": Sequence,
 	"Pool.Get": Own, "Pool.TryGet": Own, "Pool.Release": Release,
 	"Reader.Load": Load, "Reader.Park": CloseReader, "Reader.Close": CloseReader,
 }}

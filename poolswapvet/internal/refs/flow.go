@@ -15,10 +15,13 @@ type Flow struct {
 	// Defers those that do when the function returns.
 	Releases, Defers []ssa.Instruction
 	Uses             []ssa.Instruction // that read or write the object, or pass it on for a call
-	Retained         bool              // it may be more than one reference
+	Retains          []ssa.Instruction // then it may be more than one reference
 	Returned         bool              // and then it is the caller's
 	Escapes          bool              // it goes where it cannot be followed
 	Merged           bool              // its variable has other objects, too
+
+	// Sure are the calls of function literals that give it back however they return.
+	Sure map[ssa.Instruction]bool
 
 	aliases map[ssa.Value]bool
 }
@@ -87,7 +90,7 @@ func (p *Program) call(f *Flow, alias ssa.Value, use ssa.CallInstruction) {
 	case kind != None && Subject(call, kind) != alias:
 		effect = lent
 	case kind == Retain:
-		f.Retained = true
+		f.Retains = append(f.Retains, use)
 		effect = lent
 	case kind == Release || kind == Update || kind == CloseReader:
 		effect = released
@@ -101,6 +104,9 @@ func (p *Program) call(f *Flow, alias ssa.Value, use ssa.CallInstruction) {
 	switch {
 	case effect == unknown || isGo:
 		f.Escapes = true
+		if _, isBuiltin := call.Value.(*ssa.Builtin); !isBuiltin {
+			f.Uses = append(f.Uses, use)
+		}
 	case effect == lent:
 		f.Uses = append(f.Uses, use)
 	case isDefer:
@@ -145,8 +151,9 @@ func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
 		}
 	}
 	f.Merged = f.Merged || inside.Merged
-	f.Retained = f.Retained || inside.Retained
+	f.Retains = append(f.Retains, inside.Retains...)
 	releases := len(inside.Releases)+len(inside.Defers) > 0
+	sure := releases && inside.everywhere(body)
 	for _, use := range *made.Referrers() {
 		call, isCall := use.(ssa.CallInstruction)
 		isCall = isCall && call.Common().Value == ssa.Value(made) // and not its argument
@@ -156,10 +163,16 @@ func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
 		case isDebug(use):
 		case inside.Escapes || inside.Returned || isGo || !isCall && releases:
 			f.Escapes = true
-		case isCall && releases && isDefer:
-			f.Defers = append(f.Defers, use)
 		case isCall && releases:
-			f.Releases = append(f.Releases, use)
+			if isDefer {
+				f.Defers = append(f.Defers, use)
+			} else {
+				f.Releases = append(f.Releases, use)
+			}
+			if f.Sure == nil {
+				f.Sure = make(map[ssa.Instruction]bool)
+			}
+			f.Sure[use] = sure
 		case isCall:
 			f.Uses = append(f.Uses, use)
 		default: // a literal that only looks at it, passed on

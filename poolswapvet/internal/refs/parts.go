@@ -3,6 +3,7 @@ package refs
 import (
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -37,8 +38,8 @@ func Source(v ssa.Value) ssa.Value {
 	return v
 }
 
-// Parts returns the values of the wanted types that are loaded from fields of the object,
-// and slices of them.
+// Parts returns the values of the wanted types that are loaded from fields of the object
+// and of elements of its slices, slices of them, and pointers to elements.
 func Parts(f *Flow, wanted func(types.Type) bool) (parts []ssa.Value) {
 	for _, use := range f.Uses {
 		field, ok := use.(*ssa.FieldAddr)
@@ -49,12 +50,38 @@ func Parts(f *Flow, wanted func(types.Type) bool) (parts []ssa.Value) {
 	}
 	for i := 0; i < len(parts); i++ {
 		for _, use := range *parts[i].Referrers() {
-			if slice, ok := use.(*ssa.Slice); ok {
-				parts = append(parts, slice)
+			switch use := use.(type) {
+			case *ssa.Slice:
+				parts = append(parts, use)
+			case *ssa.IndexAddr:
+				parts = append(parts, use)
+			case *ssa.FieldAddr: // of an element
+				parts = append(parts, loads(use, wanted)...)
+			case *ssa.Store: // in a variable that function literals share
+				parts = append(parts, shared(use, parts[i])...)
 			}
 		}
 	}
 	return parts
+}
+
+// shared returns the loads of a variable that has the value alone.
+func shared(store *ssa.Store, v ssa.Value) (found []ssa.Value) {
+	variable, ok := store.Addr.(*ssa.Alloc)
+	if !ok || store.Val != v {
+		return nil
+	}
+	for _, use := range *variable.Referrers() {
+		switch use := use.(type) {
+		case *ssa.UnOp:
+			found = append(found, use)
+		case *ssa.Store:
+			if use != store {
+				return nil
+			}
+		}
+	}
+	return found
 }
 
 func loads(field *ssa.FieldAddr, wanted func(types.Type) bool) (found []ssa.Value) {
@@ -71,27 +98,96 @@ func loads(field *ssa.FieldAddr, wanted func(types.Type) bool) (found []ssa.Valu
 	return found
 }
 
-// Returns reports whether the instruction returns the part itself.
-func Returns(use ssa.Instruction, part ssa.Value) bool {
+// Returns reports whether the instruction returns the part itself, or a struct with it.
+func Returns(use ssa.Instruction, part ssa.Value) bool { return returns(use, part, 2) }
+
+// returns is Returns through that many variables.
+func returns(use ssa.Instruction, part ssa.Value, variables int) bool {
 	switch use := use.(type) {
 	case *ssa.Return:
 		return slices.Contains(use.Results, part)
 	case *ssa.Store: // to the result of a function with deferred calls, which is loaded after them
-		result, ok := use.Addr.(*ssa.Alloc)
-		return ok && use.Val == part && slices.ContainsFunc(*result.Referrers(), func(in ssa.Instruction) bool {
+		to := use.Addr
+		if field, ok := to.(*ssa.FieldAddr); ok {
+			to = field.X
+		}
+		result, ok := to.(*ssa.Alloc)
+		return ok && use.Val == part && variables > 0 && slices.ContainsFunc(*result.Referrers(), func(in ssa.Instruction) bool {
 			load, ok := in.(*ssa.UnOp)
-			return ok && slices.ContainsFunc(*load.Referrers(), func(in ssa.Instruction) bool { return Returns(in, load) })
+			return ok && slices.ContainsFunc(*load.Referrers(), func(in ssa.Instruction) bool { return returns(in, load, variables-1) })
 		})
 	}
 	return false
 }
 
-// Reads reports whether the instruction reads the memory of a slice, map or string, or
-// passes it on. Its length is in the value.
+// Appended returns the append whose argument the instruction makes, or nil.
+func Appended(in ssa.Instruction) *ssa.Call {
+	store, ok := in.(*ssa.Store)
+	if !ok {
+		return nil
+	}
+	element, ok := store.Addr.(*ssa.IndexAddr)
+	if !ok {
+		return nil
+	}
+	array, ok := element.X.(*ssa.Alloc)
+	if !ok {
+		return nil
+	}
+	for _, use := range *array.Referrers() {
+		all, ok := use.(*ssa.Slice)
+		if !ok {
+			continue
+		}
+		for _, use := range *all.Referrers() {
+			if call, ok := use.(*ssa.Call); ok && Appends(call) {
+				return call
+			}
+		}
+	}
+	return nil
+}
+
+// ReturnsAppended reports whether the instruction makes an argument of an append to a slice
+// that the function returns.
+func ReturnsAppended(in ssa.Instruction) bool {
+	call := Appended(in)
+	if call == nil {
+		return false
+	}
+	all := []ssa.Value{call}
+	for i := 0; i < len(all); i++ {
+		for _, use := range *all[i].Referrers() {
+			next, ok := use.(ssa.Value)
+			_, isPhi := use.(*ssa.Phi)
+			again, isCall := use.(*ssa.Call)
+			switch {
+			case Returns(use, all[i]):
+				return true
+			case isPhi, isCall && Appends(again) && again.Call.Args[0] == all[i]:
+				if ok && !slices.Contains(all, next) {
+					all = append(all, next)
+				}
+			}
+		}
+	}
+	return false
+}
+
+// Appends reports whether append is called.
+func Appends(call *ssa.Call) bool {
+	b, ok := call.Call.Value.(*ssa.Builtin)
+	return ok && b.Name() == "append"
+}
+
+// Reads reports whether the instruction reads the memory of a slice, map, string or
+// element, or passes it on. Its length is in the value.
 func Reads(use ssa.Instruction) bool {
 	switch use := use.(type) {
-	case *ssa.IndexAddr, *ssa.Index, *ssa.Lookup, *ssa.Range, *ssa.Return, *ssa.Store, *ssa.MapUpdate, *ssa.Send, *ssa.MakeInterface:
+	case *ssa.UnOp, *ssa.FieldAddr, *ssa.IndexAddr, *ssa.Index, *ssa.Lookup, *ssa.Range, *ssa.Return, *ssa.Store, *ssa.MapUpdate, *ssa.Send, *ssa.MakeInterface:
 		return true
+	case *ssa.BinOp:
+		return isString(use.X.Type())
 	case ssa.CallInstruction:
 		b, isBuiltin := use.Common().Value.(*ssa.Builtin)
 		return !isBuiltin || b.Name() != "len" && b.Name() != "cap"
@@ -118,6 +214,35 @@ func SlabStrings(f *Flow) (found []ssa.Value) {
 				if e, ok := use.(*ssa.Extract); ok && isString(e.Type()) {
 					found = append(found, e)
 				}
+				found = append(found, yielded(use, call)...)
+			}
+		}
+	}
+	for i := 0; i < len(found); i++ {
+		for _, use := range *found[i].Referrers() {
+			switch use := use.(type) {
+			case *ssa.Slice:
+				found = append(found, use)
+			case *ssa.Call:
+				if f := declared(&use.Call); f != nil && f.Pkg() != nil && f.Pkg().Path() == "strings" && strings.HasPrefix(f.Name(), "Trim") && use.Call.Args[0] == found[i] {
+					found = append(found, use)
+				}
+			}
+		}
+	}
+	return found
+}
+
+// yielded returns the strings that a loop over the sequence gives to its body.
+func yielded(in ssa.Instruction, sequence ssa.Value) (found []ssa.Value) {
+	loop, ok := in.(*ssa.Call)
+	if !ok || loop.Call.Value != sequence || len(loop.Call.Args) != 1 {
+		return nil
+	}
+	if body, ok := loop.Call.Args[0].(*ssa.MakeClosure); ok {
+		for _, parameter := range body.Fn.(*ssa.Function).Params {
+			if isString(parameter.Type()) {
+				found = append(found, parameter)
 			}
 		}
 	}

@@ -98,7 +98,7 @@ func (p *Program) summaryOf(f *ssa.Function) (s Summary) {
 		}
 		flow := p.Follow(parameter)
 		switch {
-		case flow.Escapes || flow.Merged || flow.Returned || flow.Retained:
+		case flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains) > 0:
 		case len(flow.Releases)+len(flow.Defers) == 0:
 			s.Lends = append(s.Lends, i)
 		case flow.everywhere(f):

@@ -56,14 +56,14 @@ func sliceKept() int {
 	t := c.Acquire()
 	rows := t.Rows
 	c.Release(t)
-	return rows[0] // want `a slice out of an object is used after the Release of the object in line 58`
+	return rows[0] // want `a slice out of an object is used after the Release of its object in line 58`
 }
 
 func mapKept() int {
 	t := c.Acquire()
 	by := t.By
 	c.Release(t)
-	return by["a"] // want `a map out of an object is used after the Release of the object in line 65`
+	return by["a"] // want `a map out of an object is used after the Release of its object in line 65`
 }
 
 func ranged() (n int) {

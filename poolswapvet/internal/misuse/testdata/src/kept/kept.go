@@ -32,7 +32,7 @@ func toField(h *holder) {
 }
 
 func toChannel(to chan *Table) {
-	c.WithAcquire(func(current *Table) { to <- current }) // want `sends its object away`
+	c.WithAcquire(func(current *Table) { to <- current }) // want `keeps its object`
 }
 
 func ofFill() int {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/poolswap/poolswap"
 	"wrap"
@@ -211,6 +212,23 @@ func (s *service) triedAndNamed(fail bool) error {
 		return errors.New("failed")
 	}
 	s.c.Update(next)
+	return nil
+}
+
+func (s *service) failsLater(read func(*os.File) error) (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("failed: %w", err)
+		}
+	}()
+	next, err := s.pool.TryGet() // want `the path to the return in line`
+	if err != nil {
+		return err
+	}
+	if err = read(nil); err != nil {
+		return err
+	}
+	s.pool.Release(next)
 	return nil
 }
 

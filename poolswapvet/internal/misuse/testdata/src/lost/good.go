@@ -261,6 +261,20 @@ func (s *service) failures(log func(error) bool) error {
 	return nil
 }
 
+func (s *service) failsInTheResult() (err error) {
+	defer func() {
+		if err != nil {
+			err = fmt.Errorf("failed: %w", err)
+		}
+	}()
+	next, err := s.pool.TryGet()
+	if err != nil {
+		return err
+	}
+	s.pool.Release(next)
+	return nil
+}
+
 func (s *service) otherwise(ok func(error) bool) error {
 	next, err := s.pool.TryGet()
 	if !ok(err) {

@@ -42,7 +42,7 @@ func stored(key string, a *answer) {
 	n := c.Acquire()
 	defer c.Release(n)
 	name, _ := n.names.Get(key)
-	a.name = name // want `a string of a slab is stored beyond the Release of its object`
+	a.name = name // want `a string of a slab is stored beyond the deferred Release in line 43`
 }
 
 func cloned(key string) string {
