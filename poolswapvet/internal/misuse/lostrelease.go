@@ -56,6 +56,9 @@ var given = map[refs.Kind]string{
 // name returns the name of the function that is called.
 func name(call ssa.CallInstruction) string {
 	if f := call.Common().StaticCallee(); f != nil {
+		if f.Parent() != nil {
+			return "a function literal with a Release"
+		}
 		if origin := f.Origin(); origin != nil {
 			f = origin
 		}

@@ -22,6 +22,7 @@ func TestMisuse(t *testing.T) {
 		{"kept", []*analysis.Analyzer{misuse.KeptCurrent}},
 		{"shared", []*analysis.Analyzer{misuse.ReaderShare}},
 		{"slabs", []*analysis.Analyzer{misuse.SlabEscape}},
+		{"service", misuse.All},
 	} {
 		t.Run(c.programs, func(t *testing.T) {
 			all := together(c.analyzers)

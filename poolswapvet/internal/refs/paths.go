@@ -145,11 +145,16 @@ func Repeats(in ssa.Instruction, taken *ssa.BasicBlock) bool {
 	if !inside[block] {
 		return false
 	}
-	for latch := range inside {
-		for _, head := range latch.Succs {
-			if inside[head] && head.Dominates(block) && head.Dominates(latch) && block.Dominates(latch) {
-				return true
+	for head := range inside {
+		turns, all := 0, true
+		for _, latch := range head.Preds {
+			if inside[latch] && head.Dominates(latch) {
+				turns++
+				all = all && block.Dominates(latch)
 			}
+		}
+		if turns > 0 && all && head.Dominates(block) {
+			return true
 		}
 	}
 	return false

@@ -1,7 +1,10 @@
 // Package poolswap stands for the library: its names, without what they do.
 package poolswap
 
-import "context"
+import (
+	"context"
+	"iter"
+)
 
 type Ref struct{ _ int }
 
@@ -18,6 +21,12 @@ func (c *Container[T, P]) WithAcquire(fn func(*T)) { fn(c.current) }
 func (c *Container[T, P]) NewReader() *Reader[T]   { return nil }
 func (c *Container[T, P]) Publish(ctx context.Context, fill func(next, current *T) error) (uint64, error) {
 	return 0, fill(nil, c.current)
+}
+
+func (c *Container[T, P]) VersionOf(obj *T) uint64 { return 0 }
+
+func (c *Container[T, P]) Versions(ctx context.Context) iter.Seq2[uint64, *T] {
+	return func(yield func(uint64, *T) bool) { yield(1, c.current) }
 }
 
 type Pool[T any, P Object[T]] struct{ _ *T }
