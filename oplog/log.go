@@ -29,6 +29,7 @@ type Log[T any, P poolswap.Object[T], Op any] struct {
 
 	turn    chan struct{} // full while a publisher has the turn
 	journal journal[Op]   // guarded by turn
+	claimed bool          // the same: there is a Writer
 
 	// replayAtMost, if not nil, returns the number of operations from which on
 	// Copy is cheaper than a replay.
@@ -102,11 +103,11 @@ func (l *Log[T, P, Op]) Publish(ctx context.Context, ops ...Op) (version uint64,
 	if len(ops) == 0 {
 		return 0, nil
 	}
-	if err := l.take(ctx); err != nil {
+	if err := l.take(ctx, false); err != nil {
 		return 0, err
 	}
 	defer l.pass()
-	return l.publish(ctx, ops, anyVersion)
+	return l.publish(ctx, ops, anyVersion, nil)
 }
 
 // PublishFunc is Publish of operations that follow from the current content: no
@@ -121,7 +122,7 @@ func (l *Log[T, P, Op]) PublishFunc(ctx context.Context, ops func(current *T) ([
 	if ops == nil {
 		panic("oplog: PublishFunc with nil ops")
 	}
-	if err := l.take(ctx); err != nil {
+	if err := l.take(ctx, false); err != nil {
 		return 0, err
 	}
 	defer l.pass()
@@ -129,7 +130,7 @@ func (l *Log[T, P, Op]) PublishFunc(ctx context.Context, ops func(current *T) ([
 	if err != nil || len(derived) == 0 {
 		return 0, err
 	}
-	return l.publish(ctx, derived, from)
+	return l.publish(ctx, derived, from, nil)
 }
 
 // anyVersion tells publish to build on any current version.
@@ -157,14 +158,17 @@ func (l *Log[T, P, Op]) closed() bool {
 	}
 }
 
-// publish publishes ops. If from is not anyVersion, they fit that version alone. The
-// caller has the turn.
-func (l *Log[T, P, Op]) publish(ctx context.Context, ops []Op, from uint64) (version uint64, err error) {
+// publish publishes ops. If from is not anyVersion, they fit that version alone. check,
+// if not nil, can refuse the result. The caller has the turn.
+func (l *Log[T, P, Op]) publish(ctx context.Context, ops []Op, from uint64, check func(next, current *T) error) (version uint64, err error) {
 	// If a hook of the pool panics after the publication, the next turn finds a
 	// version that the log does not know, and starts anew.
 	filled := true // or fill was not called
 	version, err = l.container.Publish(ctx, func(next, current *T) error {
 		err := l.fill(next, current, ops, from)
+		if err == nil && check != nil {
+			err = check(next, current)
+		}
 		filled = err == nil
 		return err
 	})
@@ -200,13 +204,18 @@ func (l *Log[T, P, Op]) Replace(ctx context.Context, fill func(next *T) error) (
 	if fill == nil {
 		panic("oplog: Replace with a nil fill")
 	}
-	if err := l.take(ctx); err != nil {
+	if err := l.take(ctx, false); err != nil {
 		return 0, err
 	}
 	defer l.pass()
-	version, err = l.container.Publish(ctx, func(next, _ *T) error {
+	return l.replace(ctx, func(next, _ *T) error { return fill(next) })
+}
+
+// replace publishes a full load by fill. The caller has the turn.
+func (l *Log[T, P, Op]) replace(ctx context.Context, fill func(next, current *T) error) (version uint64, err error) {
+	version, err = l.container.Publish(ctx, func(next, current *T) error {
 		l.options.Reset(next)
-		return fill(next)
+		return fill(next, current)
 	})
 	if version != 0 {
 		l.restart(version)
@@ -227,8 +236,20 @@ func (l *Log[T, P, Op]) checkMade() {
 	}
 }
 
-// take waits for the turn until ctx ends.
-func (l *Log[T, P, Op]) take(ctx context.Context) error {
+// take waits for the turn of a [Writer], or of another publisher, until ctx ends.
+func (l *Log[T, P, Op]) take(ctx context.Context, writer bool) error {
+	if err := l.await(ctx); err != nil {
+		return err
+	}
+	if l.claimed != writer {
+		l.pass()
+		return ErrClaimed
+	}
+	return nil
+}
+
+// await waits for the turn until ctx ends.
+func (l *Log[T, P, Op]) await(ctx context.Context) error {
 	l.checkMade()
 	if err := ctx.Err(); err != nil {
 		return err

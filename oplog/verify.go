@@ -19,7 +19,7 @@ func (l *Log[T, P, Op]) verify(like any) error {
 	if equal == nil {
 		panic("oplogtest: Verify with a nil equal")
 	}
-	if err := l.take(context.Background()); err != nil {
+	if err := l.await(context.Background()); err != nil {
 		return err
 	}
 	defer l.pass()
