@@ -46,7 +46,14 @@ func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 	kept := r.loadKept(ctx)
 	var e Event
 	for range rereads {
-		e = r.attemptOnce(ctx, accept)
+		if accept != nil {
+			e = r.attemptOnce(ctx, true, *accept)
+		} else {
+			e = r.attemptOnce(ctx, false, "")
+		}
+		if e.unfit {
+			e = r.attemptWhole(ctx, e.Err)
+		}
 		if !errors.Is(e.Err, ErrChanged) {
 			break
 		}
@@ -112,11 +119,14 @@ func (r *Reloader) loadKept(ctx context.Context) bool {
 	return e.Outcome == Loaded
 }
 
-func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
+// attemptOnce fetches content, if whole of any revision and no delta, and loads it. accept
+// is a revision to accept, or "".
+func (r *Reloader) attemptOnce(ctx context.Context, whole bool, accept string) (e Event) {
 	have := r.have
-	if accept != nil {
+	if whole {
 		have = ""
 	}
+	r.whole.Store(whole)
 	began := time.Now()
 	var content *Content
 	err := recovered(func() (err error) {
@@ -139,7 +149,7 @@ func (r *Reloader) attemptOnce(ctx context.Context, accept *string) (e Event) {
 	if content == nil {
 		return r.failed(e, Fetching, content.malformed(), false)
 	}
-	content.Accepted = accept != nil && *accept != "" && content.Revision == *accept
+	content.Accepted = accept != "" && content.Revision == accept
 	return r.load(ctx, e, content, nil)
 }
 
@@ -158,6 +168,11 @@ func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale er
 	if err := content.closeMalformed(); err != nil {
 		return r.failed(e, Fetching, err, false)
 	}
+	if r.base == nil && (content.isDelta() || content.isChain()) {
+		content.discard()
+		return r.failed(e, Fetching, errNoLog, false)
+	}
+	e.Base = content.Base
 	e.Stale, e.ServedBy = join(stale, content.Stale), content.servedBy(r.name)
 	content.Source, content.Modified = cmp.Or(content.Source, r.name), inJSON(content.Modified)
 	a := &attempt{Reloader: r, ctx: ctx, stage: Publishing}

@@ -56,7 +56,7 @@ func (b *bodies) add(content Content, part string) *Content {
 // servedBy returns the sources that content is of, or "" if name says them all.
 func (c *Content) servedBy(name string) string {
 	by := c.Source
-	if by == "" {
+	if by == "" && !c.isChain() {
 		names := make([]string, len(c.Parts))
 		for i, part := range c.Parts {
 			names[i] = part.Source
@@ -186,5 +186,5 @@ func (c *Content) malformed() error {
 			return err
 		}
 	}
-	return nil
+	return c.malformedDelta()
 }

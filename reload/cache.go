@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -57,13 +58,14 @@ type cacheSource struct {
 
 // kept says which content dir holds, in its file kept.json.
 type kept struct {
-	Source   string    `json:"source"`
-	Identity string    `json:"identity"` // see identify
+	Source   string    `json:"source,omitempty"`
+	Identity string    `json:"identity,omitempty"` // see identify
 	Revision string    `json:"revision"`
 	SHA256   string    `json:"sha256"`
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified,omitzero"`
 	Proofs   [][]byte  `json:"proofs,omitempty"` // see Content
+	Deltas   []kept    `json:"deltas,omitempty"` // since, without Source, Identity and Deltas
 
 	verify  verifyFunc  // verifies the content, or nil
 	record  fs.FileInfo // of kept.json
@@ -110,6 +112,9 @@ func (c *cacheSource) Identity() string { return identityOf(c.source) }
 
 // Fetch implements Source.
 func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) {
+	if c.full() {
+		ctx = WithDeltaBase(ctx, "")
+	}
 	content, err := c.source.Fetch(ctx, have)
 	if err != nil {
 		if errors.Is(err, ErrNotModified) && staleOf(err) == nil {
@@ -123,12 +128,11 @@ func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) 
 // Restore implements Restorer.
 func (c *cacheSource) Restore(ctx context.Context) (*Content, time.Time, error) {
 	inUse := c.own()
-	file, last, err := c.open(ctx)
-	if file == nil {
+	content, last, err := c.open(ctx)
+	if content == nil {
 		return nil, time.Time{}, err
 	}
 	c.found(last)
-	content := last.content(file)
 	if inUse != nil {
 		content.Published = func() error { return inUse }
 	}
@@ -149,7 +153,7 @@ func (c *cacheSource) found(last kept) {
 func (c *cacheSource) confirm(revision string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if revision == "" || revision != c.last.Revision {
+	if revision == "" || revision != c.last.newest() {
 		return
 	}
 	root, err := os.OpenRoot(c.dir)
@@ -162,9 +166,9 @@ func (c *cacheSource) confirm(revision string) {
 	}
 }
 
-// open opens what dir holds, and returns nil and a zero kept if there is nothing
-// that can be used.
-func (c *cacheSource) open(ctx context.Context) (_ *os.File, last kept, err error) {
+// open opens the content that dir holds, and returns nil and a zero kept if there is
+// nothing that can be used. Of deltas it returns those before the first that cannot.
+func (c *cacheSource) open(ctx context.Context) (_ *Content, last kept, err error) {
 	last, err = readKept(c.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, kept{}, nil
@@ -172,22 +176,44 @@ func (c *cacheSource) open(ctx context.Context) (_ *os.File, last kept, err erro
 	if err == nil {
 		err = last.of(c)
 	}
-	if err == nil {
-		last.verify, err = verifyKept(ctx, c.source, last.Revision, last.Proofs)
-	}
 	if err != nil {
-		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
+		return nil, kept{}, c.unusable(err)
 	}
-	file, info, err := openKept(c.dir, last.fileName())
-	if err == nil {
-		if err = last.check(ctx, file, info.Size()); err != nil {
-			file.Close()
+	first, err := c.openOne(ctx, &last)
+	if err != nil {
+		return nil, kept{}, c.unusable(err)
+	}
+	contents, deltas := []*Content{first}, last.Deltas
+	for i := range deltas {
+		delta, unusable := c.openOne(ctx, &deltas[i])
+		if unusable != nil {
+			last.Deltas, err = deltas[:i], c.unusable(fmt.Errorf("delta %d: %w", i+1, unusable))
+			break
 		}
+		delta.Base = contents[i].Revision
+		contents = append(contents, delta)
 	}
+	content := chainOf(c.String(), contents)
+	content.Stale = err
+	return content, last, nil
+}
+
+func (c *cacheSource) unusable(err error) error { return fmt.Errorf("the cache in %s: %w", c.dir, err) }
+
+// openOne opens the content of one record.
+func (c *cacheSource) openOne(ctx context.Context, one *kept) (_ *Content, err error) {
+	if one.verify, err = verifyKept(ctx, c.source, one.Revision, one.Proofs); err != nil {
+		return nil, err
+	}
+	file, info, err := openKept(c.dir, one.fileName())
 	if err != nil {
-		return nil, kept{}, fmt.Errorf("the cache in %s: %w", c.dir, err)
+		return nil, err
 	}
-	return file, last, nil
+	if err := one.check(ctx, file, info.Size()); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return one.content(file), nil
 }
 
 // maxKept bounds the length of kept.json.
@@ -229,7 +255,7 @@ func (k *kept) of(c *cacheSource) error {
 		return fmt.Errorf("it is of another source, %.200q", k.Source)
 	case k.Identity != identify(c.source, salt):
 		return errors.New("it is of a source with another query or other checks")
-	case len(k.SHA256) != hex.EncodedLen(sha256.Size):
+	case slices.ContainsFunc(k.all(), func(one kept) bool { return len(one.SHA256) != hex.EncodedLen(sha256.Size) }):
 		return errDamaged
 	}
 	return nil

@@ -15,9 +15,9 @@ import (
 	"strings"
 )
 
-// spool writes content to dir and returns it as a file. It returns content that
-// is announced to be too large as it is, for the Reloader to refuse it: that need not
-// be written first.
+// spool writes content to dir and returns it as a file, or those of a chain. It returns
+// content that is announced to be too large as it is, for the Reloader to refuse it: that
+// need not be written first.
 func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, err error) {
 	if err := content.closeMalformed(); err != nil {
 		return nil, err
@@ -27,31 +27,56 @@ func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, 
 		return content, nil
 	}
 	defer content.Body.Close()
-	if len(content.Parts) > 0 {
+	if len(content.Parts) > 0 && !content.isChain() {
 		return nil, errors.New("a Cache cannot keep content with Parts: put one around the source of each part")
-	}
-	if _, err := verifyKept(ctx, c.source, content.Revision, content.proofs); err != nil {
-		return nil, err
 	}
 	if err := os.MkdirAll(c.dir, 0o700); err != nil {
 		return nil, err
 	}
 	inUse := c.own()
+	var files partsBody
+	var records []kept
+	for _, one := range content.contents() {
+		file, record, err := c.spoolOne(ctx, one, inUse, maxBytes)
+		if err != nil {
+			files.Close()
+			return nil, err
+		}
+		files, records = append(files, file), append(records, record)
+		maxBytes = max(0, maxBytes-record.Size)
+	}
+	spooled := chainOf(content.Source, files)
+	spooled.Base, spooled.Stale = content.Base, content.Stale
+	spooled.Published = func() error {
+		err := inUse
+		if err == nil {
+			err = c.keep(content.Base, records)
+		}
+		if content.Published != nil {
+			err = errors.Join(err, content.Published())
+		}
+		return err
+	}
+	return spooled, nil
+}
+
+// spoolOne writes content without Parts to dir.
+func (c *cacheSource) spoolOne(ctx context.Context, content *Content, inUse error, maxBytes int64) (_ *Content, last kept, err error) {
+	if _, err := verifyKept(ctx, c.source, content.Revision, content.proofs); err != nil {
+		return nil, kept{}, err
+	}
 	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
 	if err != nil {
-		return nil, err
+		return nil, kept{}, err
 	}
-	last := kept{
-		Source: c.String(), Identity: identify(c.source, newSalt()), Revision: content.Revision,
-		Modified: inJSON(content.Modified), Proofs: content.proofs, verify: content.Verify,
-	}
+	last = kept{Revision: content.Revision, Modified: inJSON(content.Modified), Proofs: content.proofs, verify: content.Verify}
 	if last.verify != nil && len(last.Proofs) == 0 {
 		last.verify = refuseHidden(ctx, last.verify)
 	}
 	written := recovered(func() error { return last.write(ctx, part, content, maxBytes) })
 	file, err := c.named(part, &last, written, inUse)
 	if err != nil {
-		return nil, err
+		return nil, kept{}, err
 	}
 	spooled := last.content(file)
 	if last.Size > maxBytes { // a Reloader whose ctx does not come here may allow more than was written
@@ -60,18 +85,8 @@ func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, 
 	if inUse == nil {
 		spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
 	}
-	spooled.Source, spooled.Stale = content.Source, content.Stale
-	spooled.Published = func() error {
-		err := inUse
-		if err == nil {
-			err = c.keep(&last)
-		}
-		if content.Published != nil {
-			err = errors.Join(err, content.Published())
-		}
-		return err
-	}
-	return spooled, nil
+	spooled.Base = content.Base
+	return spooled, last, nil
 }
 
 // fileName is the name of the content's file in dir.
@@ -134,14 +149,19 @@ func (c *cacheSource) name(part, name string) (*os.File, error) {
 	return file, err
 }
 
-// keep records that dir holds last for the next start.
-func (c *cacheSource) keep(last *kept) error {
+// keep records that dir holds contents for the next start: whole content and deltas on it,
+// or deltas on the kept revision base.
+func (c *cacheSource) keep(base string, contents []kept) error {
+	last, err := c.chain(base, contents)
+	if err != nil {
+		return err
+	}
 	text, err := json.MarshalIndent(last, "", "\t")
 	if err != nil {
 		return err
 	}
 	if len(text) >= maxKept {
-		return fmt.Errorf("it is not kept: its revision of %d bytes is too long", len(last.Revision))
+		return fmt.Errorf("it is not kept: its revision of %d bytes is too long", len(last.newest()))
 	}
 	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
 	if err != nil {
@@ -149,12 +169,11 @@ func (c *cacheSource) keep(last *kept) error {
 	}
 	defer os.Remove(part.Name()) // if it is not renamed
 	_, err = part.Write(append(text, '\n'))
-	kept := *last
-	kept.record, _ = part.Stat() // or else no later poll confirms it
+	last.record, _ = part.Stat() // or else no later poll confirms it
 	if err = errors.Join(err, part.Sync(), part.Close()); err != nil {
 		return err
 	}
-	if err := c.record(part.Name(), kept); err != nil {
+	if err := c.record(part.Name(), last); err != nil {
 		return err
 	}
 	dir, err := os.Open(c.dir)
@@ -191,7 +210,7 @@ func (c *cacheSource) sweep(name string) {
 	entries, _ := os.ReadDir(c.dir) // the next sweep tries again
 	for _, entry := range entries {
 		switch name := entry.Name(); {
-		case strings.HasSuffix(name, contentSuffix) && name != last.fileName() && c.inUse[name] == 0:
+		case strings.HasSuffix(name, contentSuffix) && !last.has(name) && c.inUse[name] == 0:
 			os.Remove(filepath.Join(c.dir, name))
 		}
 	}

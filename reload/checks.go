@@ -82,7 +82,9 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if against != digest {
 		inner = "" // the same content may be right now, or wrong
 	}
-	content, err := c.Source.Fetch(ctx, inner)
+	base := DeltaBase(ctx)
+	innerBase, _ := cutDigest(base)
+	content, err := c.Source.Fetch(WithDeltaBase(ctx, innerBase), inner)
 	if err != nil {
 		return nil, err
 	}
@@ -95,6 +97,9 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	}
 	if content.Revision != "" { // content without one is fetched each time
 		content.Revision += joint + digest
+	}
+	if content.Base != "" && content.Base == innerBase {
+		content.Base = base
 	}
 	content.proofs = slices.Concat(content.proofs, proofs)
 	content.Verify = both(content.Verify, func(sum [sha256.Size]byte) error {

@@ -28,8 +28,11 @@ type reloaderKey struct{}
 
 // Value implements context.Context.
 func (c *reloaderContext) Value(key any) any {
-	if key == (reloaderKey{}) {
+	switch key {
+	case reloaderKey{}:
 		return c.r
+	case deltaKey{}:
+		return c.r.deltaBase()
 	}
 	return c.Context.Value(key)
 }

@@ -63,6 +63,7 @@ func (f *fallbackSource) Identity() string { return "first of " + identities(f.s
 func (f *fallbackSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	index, revision := f.cut(have)
 	loaded := f.loaded(ctx, index)
+	deltaIndex, base := f.cut(DeltaBase(ctx))
 	var failed failures
 	for i, source := range f.sources {
 		known := ""
@@ -72,7 +73,11 @@ func (f *fallbackSource) Fetch(ctx context.Context, have string) (*Content, erro
 		case i > loaded.index:
 			known = loaded.older[i]
 		}
-		content, err := fetch(ctx, source, known)
+		from := ""
+		if i == deltaIndex {
+			from = base
+		}
+		content, err := fetch(WithDeltaBase(ctx, from), source, known)
 		switch {
 		case ctx.Err() != nil:
 			content.discard()
@@ -147,6 +152,9 @@ func (f *fallbackSource) serve(ctx context.Context, index int, content *Content)
 	}
 	if content.Revision != "" {
 		content.Revision = strconv.Itoa(index) + " " + content.Revision
+	}
+	if content.Base != "" {
+		content.Base = strconv.Itoa(index) + " " + content.Base
 	}
 	r, published := reloaderOf(ctx), content.Published
 	if r == nil {

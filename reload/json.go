@@ -12,7 +12,7 @@ func (s Status) MarshalJSON() ([]byte, error) { return json.Marshal(s.json()) }
 // MarshalJSON returns e as JSON, as [Status.MarshalJSON] does.
 func (e Event) MarshalJSON() ([]byte, error) {
 	return json.Marshal(eventJSON{
-		Outcome: e.Outcome, At: e.At, Revision: e.Revision, Version: e.Version, SHA256: e.SHA256, Size: e.Size,
+		Outcome: e.Outcome, At: e.At, Revision: e.Revision, Version: e.Version, SHA256: e.SHA256, Size: e.Size, Base: e.Base, DeltaError: textOf(e.DeltaErr),
 		Fetch: e.Fetch.Seconds(), Load: e.Load.Seconds(), Stale: textOf(e.Stale), ServedBy: e.ServedBy, Error: textOf(e.Err),
 		Repeats: e.Repeats,
 	})
@@ -42,6 +42,8 @@ type statusJSON struct {
 	Attempts      uint64    `json:"attempts"`
 	Swaps         uint64    `json:"swaps"`
 	TotalFailures uint64    `json:"total_failures"`
+	Deltas        uint64    `json:"deltas,omitempty"`
+	DeltaError    string    `json:"last_delta_error,omitempty"`
 }
 
 func (s Status) json() *statusJSON {
@@ -51,6 +53,7 @@ func (s Status) json() *statusJSON {
 		Size: s.Size, Fetch: s.Fetch.Seconds(), Load: s.Load.Seconds(), Stale: textOf(s.Stale), ServedBy: s.ServedBy,
 		Failures: s.Failures, Refused: s.Refused, Error: textOf(s.Err), Failed: s.Failed, Next: s.Next,
 		Attempts: s.Attempts, Swaps: s.Swaps, TotalFailures: s.TotalFailures,
+		Deltas: s.Deltas, DeltaError: textOf(s.DeltaErr),
 	}
 	if held := s.Held(); held != nil {
 		all.Held = held.Error()
@@ -71,6 +74,9 @@ type eventJSON struct {
 	ServedBy string    `json:"served_by,omitempty"`
 	Error    string    `json:"error,omitempty"`
 	Repeats  int       `json:"repeats,omitempty"`
+
+	Base       string `json:"base,omitempty"`
+	DeltaError string `json:"delta_error,omitempty"`
 }
 
 func textOf(err error) string {

@@ -26,6 +26,9 @@ func (r *Reloader) tell(ctx context.Context, e *Event) {
 			slog.String("source", r.name), slog.String("revision", e.Revision), slog.Uint64("version", e.Version),
 			slog.Int64("bytes", e.Size), slog.Duration("fetch", e.Fetch), slog.Duration("load", e.Load),
 		}
+		if e.Base != "" {
+			attrs = append(attrs, slog.String("base", e.Base))
+		}
 		if e.Stale != nil {
 			attrs = append(attrs, slog.Any("stale", e.Stale))
 		}
@@ -58,6 +61,9 @@ func (r *Reloader) record(e *Event) {
 		return
 	}
 	r.steady = true
+	if e.DeltaErr != nil {
+		s.DeltaErr = e.DeltaErr
+	}
 	switch e.Outcome {
 	case Failed:
 		r.recordFailure(e)

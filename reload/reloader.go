@@ -36,6 +36,9 @@ type Reloader struct {
 
 	places sync.Map // place by Fallback
 
+	base  func() string // the revision that a delta can change now, or nil without a log
+	whole atomic.Bool   // an attempt runs that takes no delta
+
 	checks atomic.Uint64 // how often a check of this package has verified content
 
 	mu        sync.Mutex

@@ -2,6 +2,7 @@ package reload
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"errors"
 	"log/slog"
 	"time"
@@ -22,6 +23,9 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	e.Outcome = Loaded
 	a.published(err)
 	r.have, r.sum, r.refusal = a.content.Revision, a.sum, nil
+	if a.content.isDelta() {
+		r.sum = [sha256.Size]byte{} // the same bytes can change other content
+	}
 	r.restorer, r.notKept = nil, nil
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -35,6 +39,9 @@ func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event 
 	s.Size, s.Fetch, s.Load, s.Stale = e.Size, e.Fetch, e.Load, e.Stale
 	s.ServedBy, s.kept = e.ServedBy, e.kept
 	s.Swaps++
+	if a.content.isDelta() {
+		s.Deltas++
+	}
 	return e
 }
 
@@ -51,6 +58,7 @@ func (a *attempt) published(err error) {
 
 // unpublished settles an attempt that did not publish.
 func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
+	bad := a.stage == Loading && !errors.As(err, new(*retryable))
 	switch {
 	case errors.Is(err, errUnchanged):
 		e.Outcome = Unchanged
@@ -63,7 +71,9 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 		return e
 	case a.ctx.Err() != nil:
 		e.ended = true
-	case a.stage == Loading && !errors.As(err, new(*retryable)):
+	case a.content.isDelta() && (bad || a.stage == Verifying || errors.Is(err, errBase)):
+		e.unfit = true
+	case bad:
 		return r.refused(e, Loading, err)
 	case errors.Is(err, errTooLarge), errors.Is(err, errExpands):
 		return r.tooLarge(e, a, err)
@@ -75,7 +85,8 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 // verified, it may be another than that of the revision: a refusal would last when the
 // origin is honest again.
 func (r *Reloader) tooLarge(e Event, a *attempt, err error) Event {
-	if a.bodies.checked() {
+	e.unfit = a.content.isDelta()
+	if e.unfit || a.bodies.checked() {
 		return r.failed(e, Reading, err, false)
 	}
 	return r.refused(e, Reading, err)

@@ -54,6 +54,10 @@ type Content struct {
 	// not. A Source that gives "" is read whole at each attempt.
 	Revision string
 
+	// Base, if not "", is the revision that this content changes: it is a delta. Only
+	// a Reloader of [NewLog] takes one, on the revision that [DeltaBase] told Fetch.
+	Base string
+
 	// Size is the length of Body in bytes, or -1 if it is unknown. A Body of
 	// another length is an error.
 	Size int64
@@ -75,7 +79,8 @@ type Content struct {
 	// order. load may read them in any order, or side by side. Body is then all of
 	// them, one after the other, and closes them. Size is their sum, or -1,
 	// Modified the latest. Each part has its own File, Verify and Changed, which are nil
-	// here.
+	// here. Parts can be a chain, too: a content, and the deltas since, the Base of each
+	// being the Revision of the one before.
 	Parts []*Content
 
 	// Source is the name of the source, for load's errors: which file has the bad

@@ -28,6 +28,8 @@ type Event struct {
 	Outcome  Outcome
 	At       time.Time     // when the attempt ended
 	Revision string        // of the fetched content
+	Base     string        // the revision that the content changes, if it is a delta
+	DeltaErr error         // why a delta did not fit: this is the whole content, which was fetched at once
 	Version  uint64        // that is current now
 	SHA256   string        // of the content, in hexadecimal, if it was read whole; see Status
 	Size     int64         // bytes read
@@ -39,6 +41,7 @@ type Event struct {
 	Repeats  int           // on the page and in its JSON: failures before this one with the same text
 
 	ended bool // it failed, and its ctx had ended
+	unfit bool // it failed as a delta: whole content may succeed
 	bad   bool // it failed for its content, which is refused if it has a revision
 
 	kept    bool      // the content was restored
@@ -67,6 +70,9 @@ type Status struct {
 	Next     time.Time // when Run tries again, zero while it does not run
 
 	Attempts, Swaps, TotalFailures uint64 // since New
+
+	Deltas   uint64 // the Swaps by deltas
+	DeltaErr error  // of the last delta that did not fit
 
 	kept bool // the loaded content was restored
 }

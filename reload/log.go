@@ -1,0 +1,149 @@
+package reload
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync/atomic"
+
+	"github.com/poolswap/poolswap"
+	"github.com/poolswap/poolswap/oplog"
+)
+
+// LogOptions configure a Reloader of [NewLog]. The zero LogOptions will do.
+type LogOptions[T any] struct {
+	Options
+
+	// Check, if not nil, looks at the whole result before it is published: next, and
+	// current, which it will replace, or nil. An error refuses the content. content says
+	// whether an operator accepted it. Check must write to neither, and not keep them.
+	Check func(next, current *T, content *Content) error
+}
+
+// NewLog returns a Reloader that publishes the content of source in log, whose operations
+// decode yields: all rows, to an empty object, for whole content, and for a delta
+// (Content.Base is not "") the changes. An error that decode yields refuses the content.
+// The operations are the log's from then on, and content is decode's until its iterator
+// ends.
+//
+// A delta is read whole and verified before an object is taken for it, and published as
+// one version: it costs what it changes. If it does not verify, does not fit
+// or is refused, the Reloader at once asks for whole content, and tells it in
+// Event.DeltaErr; if a transfer breaks off, it asks again as usual. Content of a chain is
+// published as one version, too. Whole content costs a Copy of the log.
+//
+// From then on, nobody else publishes in log: see [oplog.Writer]. A publication past the
+// log is noticed at the next delta, which does not fit then.
+//
+// NewLog panics if log, source or decode is nil, if an option is negative, or if log has
+// a Writer.
+func NewLog[T any, P poolswap.Object[T], Op any](log *oplog.Log[T, P, Op], source Source, decode func(ctx context.Context, content *Content) iter.Seq2[Op, error], options LogOptions[T]) *Reloader {
+	switch {
+	case log == nil:
+		panic("reload: NewLog with a nil Log")
+	case source == nil:
+		panic("reload: NewLog with a nil Source")
+	case decode == nil:
+		panic("reload: NewLog with a nil decode")
+	}
+	r := newReloader("NewLog", source, options.Options)
+	writer, err := log.Claim()
+	if err != nil {
+		panic("reload: NewLog of a Log that another Reloader has")
+	}
+	c := log.Container()
+	f := &follower[T, P, Op]{writer: writer, container: c, decode: decode, check: options.Check}
+	r.publish, r.version, r.wait = f.publish, c.Version, c.Wait
+	r.base = func() string {
+		if s := r.Status(); s.Version != 0 && s.Version == f.version.Load() && s.Version == c.Version() {
+			return s.Revision
+		}
+		return ""
+	}
+	return r
+}
+
+// follower publishes the content of an origin in a log.
+type follower[T any, P poolswap.Object[T], Op any] struct {
+	writer    *oplog.Writer[T, P, Op]
+	container *poolswap.Container[T, P]
+	decode    func(ctx context.Context, content *Content) iter.Seq2[Op, error]
+	check     func(next, current *T, content *Content) error
+	version   atomic.Uint64 // the last that it published
+}
+
+func (f *follower[T, P, Op]) publish(ctx context.Context, a *attempt) (version uint64, err error) {
+	if a.content.isDelta() {
+		version, err = f.change(ctx, a)
+	} else {
+		version, err = f.replace(ctx, a)
+	}
+	if version != 0 {
+		f.version.Store(version)
+	}
+	return version, err
+}
+
+// replace publishes whole content, and the deltas since if there are any.
+func (f *follower[T, P, Op]) replace(ctx context.Context, a *attempt) (version uint64, err error) {
+	return f.writer.Replace(ctx, func(next, current *T, apply func(op Op) error) error {
+		return a.fill(f.container.VersionOf(current), func() error {
+			err := f.each(a, apply)
+			if err == nil && f.check != nil {
+				err = f.check(next, current, a.content)
+			}
+			return err
+		})
+	})
+}
+
+// each calls do with each operation of an attempt's content.
+func (f *follower[T, P, Op]) each(a *attempt, do func(op Op) error) error {
+	for _, content := range a.content.contents() {
+		for op, err := range f.decode(a.ctx, content) {
+			if err == nil {
+				err = do(op)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// change publishes deltas. Those that fail have taken no object, unless an operation
+// fails: then the log copies one.
+func (f *follower[T, P, Op]) change(ctx context.Context, a *attempt) (version uint64, err error) {
+	from := f.container.Version()
+	if a.deltaBase() != a.content.Base {
+		return 0, errBase
+	}
+	var ops []Op
+	err = a.fill(0, func() error {
+		return f.each(a, func(op Op) error { ops = append(ops, op); return nil })
+	})
+	if err != nil {
+		return 0, err
+	}
+	if len(ops) == 0 {
+		return 0, errUnchanged
+	}
+	version, err = f.writer.Publish(ctx, from, ops, func(next, current *T) (err error) {
+		if f.check != nil {
+			a.stage = Loading
+			if err = recovered(func() error { return f.check(next, current, a.content) }); err == nil {
+				a.stage = Publishing
+			}
+		}
+		return err
+	})
+	switch {
+	case version != 0:
+	case errors.Is(err, poolswap.ErrConflict):
+		err = errBase
+	case errors.As(err, new(*oplog.ApplyError)):
+		a.stage = Loading
+	}
+	return version, err
+}
