@@ -35,6 +35,9 @@ import (
 // can put content there that nothing signs, bring back older content with its signature
 // until the origin answers, and change Content.File after it was verified.
 //
+// Of content with deltas, for a Reloader of [NewLog], it keeps the whole and the deltas
+// since, until these have a quarter of its bytes or are 256.
+//
 // Cache panics if source is a [Join] or a [Fallback]: each of its sources has a Cache of
 // its own, as in Join(Cache(a, dirA), Cache(b, dirB)).
 func Cache(source Source, dir string) Source {
@@ -113,7 +116,7 @@ func (c *cacheSource) Identity() string { return identityOf(c.source) }
 // Fetch implements Source.
 func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	if c.full() {
-		ctx = WithDeltaBase(ctx, "")
+		ctx = withDeltaBase(ctx, "")
 	}
 	content, err := c.source.Fetch(ctx, have)
 	if err != nil {

@@ -84,7 +84,7 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	}
 	base := DeltaBase(ctx)
 	innerBase, _ := cutDigest(base)
-	content, err := c.Source.Fetch(WithDeltaBase(ctx, innerBase), inner)
+	content, err := c.Source.Fetch(withDeltaBase(ctx, innerBase), inner)
 	if err != nil {
 		return nil, err
 	}

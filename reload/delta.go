@@ -7,17 +7,17 @@ import (
 	"log/slog"
 )
 
-// DeltaBase returns the revision that content of Fetch can change: the one that the
-// Reloader of [NewLog] that gave ctx to Fetch has loaded. It returns "" if the content
-// must be whole. A Source that wraps another one and changes revisions gives the other
-// a ctx of [WithDeltaBase].
+// DeltaBase returns the revision that content of Fetch can change, with that as its Base:
+// the one that the Reloader of [NewLog] that gave ctx to Fetch has loaded. It returns ""
+// if the content must be whole. It is for a Source that has deltas.
 func DeltaBase(ctx context.Context) string {
 	base, _ := ctx.Value(deltaKey{}).(string)
 	return base
 }
 
-// WithDeltaBase returns ctx with another DeltaBase, for a Source that wraps one.
-func WithDeltaBase(ctx context.Context, base string) context.Context {
+// withDeltaBase returns ctx with another DeltaBase, for a Source that wraps one and has
+// other revisions.
+func withDeltaBase(ctx context.Context, base string) context.Context {
 	if DeltaBase(ctx) == base {
 		return ctx
 	}

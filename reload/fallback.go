@@ -77,7 +77,7 @@ func (f *fallbackSource) Fetch(ctx context.Context, have string) (*Content, erro
 		if i == deltaIndex {
 			from = base
 		}
-		content, err := fetch(WithDeltaBase(ctx, from), source, known)
+		content, err := fetch(withDeltaBase(ctx, from), source, known)
 		switch {
 		case ctx.Err() != nil:
 			content.discard()

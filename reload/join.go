@@ -91,7 +91,7 @@ func identities(sources []Source) string {
 
 // Fetch implements Source. It allocates nothing if there is nothing newer.
 func (j *joinSource) Fetch(ctx context.Context, have string) (*Content, error) {
-	ctx = WithDeltaBase(ctx, "") // one part cannot change alone
+	ctx = withDeltaBase(ctx, "") // one part cannot change alone
 	var revisions []string
 	if have != "" {
 		revisions = j.split(have)

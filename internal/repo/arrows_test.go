@@ -37,7 +37,7 @@ var rooms = map[string]room{
 	"poolswaptest":      {ours: "."},
 	"poolswapvet":       {},
 	"trace":             {ours: "."},
-	"reload":            {ours: ".", tests: "internal/test"},
+	"reload":            {ours: ". oplog", tests: "internal/test"},
 	"slab":              {tests: "."},
 	"typedpool":         {},
 	"fleet":             {ours: ". reload"},
