@@ -43,12 +43,9 @@ func (t *table[V]) notInside(op string) {
 // add is put, and the value, in batches.
 func (t *table[V]) add(key, value string, v V) {
 	const op = "SetAll"
-	if n := len(key) + len(value) + 2*mostHead; !t.text.fits(n) {
-		t.settle(op)
-		p := t.pending
-		t.pending = nil // nothing is pending while the strings move
-		t.makeRoom(n, op)
-		t.pending = p
+	if !t.text.fitsBoth(key, value) {
+		t.settle(op) // before the strings move
+		key, value = t.makeRoom(key, value, op)
 	}
 	p := t.pending
 	p.hashes[p.n], p.places[p.n], p.values[p.n] = t.hash(key), t.text.append(key, value), v

@@ -15,7 +15,7 @@ type Bytes struct {
 	_      noCopy
 	chunks [][]byte // those before current are full, those after it empty
 	now    int      // the index of the chunk that is filled, if there is one
-	used   usage    // of chunks
+	used   usage    // of their bytes
 }
 
 const (
@@ -82,14 +82,22 @@ func (b *Bytes) Reset() {
 	if len(b.chunks) == 0 {
 		return
 	}
-	keep := b.used.ended(b.now+1, len(b.chunks))
-	for i, chunk := range b.chunks {
-		if i < keep {
-			b.chunks[i] = recycle(chunk)
+	needed, held := 0, 0
+	for _, chunk := range b.chunks {
+		needed, held = needed+len(chunk), held+cap(chunk)
+	}
+	keep := held
+	if most := b.used.ended(needed, held); most < held/2 {
+		keep = most
+	}
+	kept := b.chunks[:0]
+	for _, chunk := range b.chunks {
+		if cap(chunk) <= max(keep, firstChunk) {
+			kept, keep = append(kept, recycle(chunk)), keep-cap(chunk)
 		} else {
 			discard(chunk)
 		}
 	}
-	clear(b.chunks[keep:])
-	b.chunks, b.now = b.chunks[:keep], 0
+	clear(b.chunks[len(kept):])
+	b.chunks, b.now = kept, 0
 }

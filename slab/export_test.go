@@ -3,6 +3,7 @@ package slab
 import (
 	"fmt"
 	"hash/maphash"
+	"unsafe"
 )
 
 // LimitText sets how many bytes a map may hold, and returns a function that sets it
@@ -13,10 +14,16 @@ func LimitText(n int) (back func()) {
 	return func() { maxText = old }
 }
 
+// MaxEntries is the number of entries that a map can have.
+const MaxEntries = maxEntries
+
 // Held returns the bytes of memory that a Strings holds in its text and its slots.
 func (m *Strings) Held() (text, slots int) {
 	return cap(m.t.text.bytes) + cap(m.t.text.spare), 64 * cap(m.t.buckets)
 }
+
+// Text returns the buffer of the text.
+func (m *Strings) Text() *byte { return unsafe.SliceData(m.t.text.bytes) }
 
 // Held returns the bytes of memory that b holds.
 func (b *Bytes) Held() (bytes int) {

@@ -244,7 +244,11 @@ func TestSetAllKeepsWhatCameBeforeItsEnd(t *testing.T) {
 		{"Reset", m.Reset, "slab: Reset of a map inside its SetAll"},
 		{"CopyFrom", func() { m.CopyFrom(new(slab.Strings)) }, "slab: CopyFrom of a map inside its SetAll"},
 		{"SetAll", func() { m.SetAll(maps.All(map[string]string{"a": "b"})) }, "slab: SetAll of a map inside its SetAll"},
-		{"Compact", func() { m.Delete("key"); m.Compact() }, "slab: a change of a map inside its SetAll"},
+		{"Compact", m.Compact, "slab: Compact of a map inside its SetAll"},
+		{"Set", func() { m.Set("one", "two") }, "slab: Set of a map inside its SetAll"},
+		{"Delete", func() { m.Delete("key") }, "slab: Delete of a map inside its SetAll"},
+		{"Grow", func() { m.Grow(1000) }, "slab: Grow of a map inside its SetAll"},
+		{"a copy", func() { new(slab.Strings).CopyFrom(&m) }, "slab: CopyFrom of a map inside its SetAll"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			m.Set("key", "value")
@@ -321,6 +325,9 @@ func TestStringsCopiedIntoANewMap(t *testing.T) {
 	m.Delete("a")
 	m.Compact()
 	checkStrings(t, &m, map[string]string{"b": "value of b"})
+	m.Delete("b") // its bytes stay
+	m.CopyFrom(&from)
+	checkStrings(t, &m, map[string]string{"a": "value of a", "b": "value of b"})
 }
 
 // A string of before a growth or one compaction stays as it is until Reset.

@@ -18,6 +18,7 @@ type table[V any] struct {
 // put returns the slot of key, which it adds if it is not there, and in a text of pairs
 // value with it.
 func (t *table[V]) put(key, value, op string) (at int, found bool) {
+	t.notInside(op)
 	if t.full(1) {
 		t.resize(bucketsFor(max(t.count+1, min(t.count+t.count/2+1, maxEntries))), op)
 	}
@@ -30,26 +31,29 @@ func (t *table[V]) put(key, value, op string) (at int, found bool) {
 
 // write appends key and value to the text. Both may be strings of this text.
 func (t *table[V]) write(key, value, op string) (place uint32) {
-	if n := len(key) + len(value) + 2*mostHead; !t.text.fits(n) {
-		t.makeRoom(n, op)
+	if !t.text.fitsBoth(key, value) {
+		key, value = t.makeRoom(key, value, op)
 	}
 	return t.text.append(key, value)
 }
 
-// makeRoom makes room in the text for n more bytes, where there is none.
-func (t *table[V]) makeRoom(n int, op string) {
+// makeRoom makes room in the text for key and value, where there is none. It returns
+// copies of those that do not outlive that: strings of the buffer before the last
+// compaction.
+func (t *table[V]) makeRoom(key, value, op string) (string, string) {
 	if t.text.dead > len(t.text.bytes)/3 {
+		key, value = t.text.outliving(key), t.text.outliving(value)
 		t.compact(cap(t.text.bytes))
 	}
-	if !t.text.fits(n) {
-		t.text.grow(n, op)
+	if !t.text.fitsBoth(key, value) {
+		t.text.grow(len(key)+len(value)+2*mostHead, op)
 	}
+	return key, value
 }
 
 // compact moves the text to another buffer, of that size, without its dead bytes. The
 // strings in the buffer stay as they are until the next time.
 func (t *table[V]) compact(size int) {
-	t.notInside("a change")
 	from, to := t.text.bytes, t.text.spare
 	if to != nil && cap(to) == size {
 		to = recycle(to)
@@ -63,12 +67,13 @@ func (t *table[V]) compact(size int) {
 		to = append(to, b...)
 	}
 	t.text.bytes, t.text.spare, t.text.dead = to, from, 0
+	t.text.peak = max(t.text.peak, len(from))
 }
 
 // resize gives the table that many buckets.
 func (t *table[V]) resize(buckets int, op string) {
 	if buckets > bucketsFor(maxEntries) {
-		panic(fmt.Sprintf("slab: %s: more than %d entries in one map", op, maxEntries))
+		panicOfEntries(op)
 	}
 	if len(t.buckets) == 0 {
 		t.seed = maphash.MakeSeed()
@@ -81,22 +86,31 @@ func (t *table[V]) resize(buckets int, op string) {
 	}
 }
 
+func panicOfEntries(op string) {
+	panic(fmt.Sprintf("slab: %s: more than %d entries in one map", op, maxEntries))
+}
+
 func (t *table[V]) makeSlots(buckets int) {
 	t.buckets, t.values = inHugePages(make([]bucket, buckets)), inHugePages(make([]V, buckets*perBucket))
 }
 
 // growBy makes room for n more entries.
 func (t *table[V]) growBy(n int) {
+	t.notInside("Grow")
 	if n < 0 {
 		panic(fmt.Sprintf("slab: Grow by %d entries", n))
 	}
-	if n = min(n, maxEntries+1); t.full(n) {
+	if n > maxEntries-t.count {
+		panicOfEntries("Grow")
+	}
+	if t.full(n) {
 		t.resize(bucketsFor(t.count+n), "Grow")
 	}
 }
 
 // delete deletes key.
 func (t *table[V]) delete(key string) {
+	t.notInside("Delete")
 	at, _ := t.lookup(key)
 	if at < 0 {
 		return
@@ -108,6 +122,7 @@ func (t *table[V]) delete(key string) {
 
 // shrink compacts the text into a buffer of its size.
 func (t *table[V]) shrink() {
+	t.notInside("Compact")
 	if t.text.dead == 0 {
 		return
 	}
@@ -119,13 +134,21 @@ func (t *table[V]) shrink() {
 // reset empties t, and keeps its memory.
 func (t *table[V]) reset() {
 	t.notInside("Reset")
-	if keep := t.used.ended(bucketsFor(t.count), len(t.buckets)); keep < len(t.buckets)/2 {
+	t.endLife()
+	clear(t.buckets)
+	clear(t.values)
+	t.seed = maphash.MakeSeed()
+}
+
+// endLife ends the strings of t, and gives up memory that no life needed for a while. The
+// table is as large as its memory then, which a copy of a smaller one may have cut, and
+// not cleared.
+func (t *table[V]) endLife() {
+	if keep := t.used.ended(bucketsFor(t.count), cap(t.buckets)); keep < cap(t.buckets)/2 {
 		t.makeSlots(keep)
-	} else {
-		clear(t.buckets)
-		clear(t.values)
 	}
-	t.count, t.seed = 0, maphash.MakeSeed()
+	t.buckets, t.values = t.buckets[:cap(t.buckets)], t.values[:cap(t.buckets)*perBucket]
+	t.count = 0
 	t.text.reset()
 }
 
@@ -135,12 +158,16 @@ func (t *table[V]) copyFrom(from *table[V], op string) {
 		return
 	}
 	t.notInside(op)
-	if n := len(from.buckets); cap(t.buckets) < n {
-		t.makeSlots(n)
-	} else {
-		clear(t.values[min(len(t.values), len(from.values)):])
-		t.buckets, t.values = t.buckets[:n], t.values[:len(from.values)]
+	from.notInside(op)
+	if t.count > 0 || len(t.text.bytes) > 0 { // or Reset has ended the life
+		t.endLife()
 	}
+	n := len(from.buckets)
+	if cap(t.buckets) < n {
+		t.makeSlots(n)
+	}
+	clear(t.values[min(len(t.values), len(from.values)):])
+	t.buckets, t.values = t.buckets[:n], t.values[:n*perBucket]
 	copy(t.buckets, from.buckets)
 	copy(t.values, from.values)
 	t.count, t.seed = from.count, from.seed

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 	"unsafe"
 )
 
@@ -17,6 +18,8 @@ type text struct {
 	outgrown [][]byte // in a debugging build, the buffers before
 	dead     int      // bytes of deleted and overwritten strings
 	used     usage
+
+	peak int // the most bytes before a compaction in one of the lives that used has
 }
 
 // maxText is how many bytes a text can hold.
@@ -91,6 +94,18 @@ func appendTo(b []byte, s string) []byte {
 // is negative, and never fits.
 func (t *text) fits(n int) bool { return uint(n) <= uint(cap(t.bytes)-len(t.bytes)) }
 
+// fitsBoth reports whether there is room for key and value.
+func (t *text) fitsBoth(key, value string) bool { return t.fits(len(key) + len(value) + 2*mostHead) }
+
+// outliving returns s, or a copy if it is of the buffer that the next compaction uses.
+func (t *text) outliving(s string) string {
+	begin := uintptr(unsafe.Pointer(unsafe.SliceData(t.spare)))
+	if at := uintptr(unsafe.Pointer(unsafe.StringData(s))); at-begin < uintptr(len(t.spare)) {
+		return strings.Clone(s)
+	}
+	return s
+}
+
 // grow makes room for n more bytes.
 func (t *text) grow(n int, op string) {
 	if n < 0 || n > maxText-len(t.bytes) {
@@ -110,23 +125,30 @@ func (t *text) grow(n int, op string) {
 
 // reset empties t.
 func (t *text) reset() {
-	keep := t.used.ended(len(t.bytes), cap(t.bytes))
-	discard(t.spare)
+	keep := t.used.ended(max(len(t.bytes), t.peak), cap(t.bytes))
 	for _, b := range t.outgrown {
 		discard(b)
 	}
-	t.spare, t.outgrown, t.dead = nil, nil, 0
+	t.outgrown, t.dead = nil, 0
 	if keep < cap(t.bytes)/2 {
 		discard(t.bytes)
 		t.bytes = allocate(keep)
 	} else if t.bytes != nil {
 		t.bytes = recycle(t.bytes)
 	}
+	if t.peak > 0 && cap(t.spare) == cap(t.bytes) {
+		t.spare = recycle(t.spare)
+	} else {
+		discard(t.spare)
+		t.spare = nil
+	}
+	if t.used.lives == 0 {
+		t.peak = 0
+	}
 }
 
-// copyFrom makes t a copy of from.
+// copyFrom makes t, which is empty, a copy of from.
 func (t *text) copyFrom(from *text, op string) {
-	t.reset()
 	if n := len(from.bytes); !t.fits(n) {
 		t.grow(n, op)
 	}
