@@ -46,18 +46,22 @@ func (l *loader) jsonLines(file io.Reader, names *slab.Strings) error {
 	}
 }
 
-// csv loads lines of two fields that need no quotes.
-func (l *loader) csv(file io.Reader, names *slab.Strings) error {
+// csv loads lines of two fields that need no quotes. The loop over them keeps its error.
+func (l *loader) csv(file io.Reader, names *slab.Strings) (err error) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(l.buffer[:], bufio.MaxScanTokenSize)
-	for lines.Scan() {
-		code, name, ok := bytes.Cut(lines.Bytes(), []byte(","))
-		if !ok || bytes.ContainsAny(lines.Bytes(), `"`) {
-			return fmt.Errorf("not two fields without quotes: %q", lines.Bytes())
+	names.SetAllBytes(func(yield func(code, name []byte) bool) {
+		for lines.Scan() {
+			code, name, ok := bytes.Cut(lines.Bytes(), []byte(","))
+			if !ok || bytes.ContainsAny(lines.Bytes(), `"`) {
+				err = fmt.Errorf("not two fields without quotes: %q", lines.Bytes())
+				return
+			}
+			yield(code, name)
 		}
-		names.SetBytes(code, name)
-	}
-	return lines.Err()
+		err = lines.Err()
+	})
+	return err
 }
 
 func ExampleStrings_jsonLines() {
@@ -82,9 +86,11 @@ func ExampleStrings_csv() {
 	)
 	fmt.Println(l.csv(strings.NewReader("is,Iceland\nie,Ireland\n"), &names))
 	fmt.Println(names.Get("ie"))
+	fmt.Println(l.csv(strings.NewReader("fr,France\nbroken\n"), &names))
 	// Output:
 	// <nil>
 	// Ireland true
+	// not two fields without quotes: "broken"
 }
 
 // TestLoadsAllocateForAFileAndNotForARow compares files of 10 and of 1,000 rows.

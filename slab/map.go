@@ -12,10 +12,10 @@ import "iter"
 //
 // Set, Get and Delete take constant time on average, and allocate only when the map
 // grows beyond what it held since its last Reset and in the 16 lives before. A slot of
-// the table takes 6 bytes and V, and a quarter to a half of all slots are free; a key
-// takes its bytes and one more, or two from 128 on. At most 2^31 entries fit, and 4 GiB
-// of keys, those that were deleted included until they are compacted: a Set beyond
-// panics.
+// the table takes 6 bytes and V, and a quarter to a half of all slots are free while it
+// grows; a key takes its bytes and one more for each 7 bits of its length. At most 2^31
+// entries fit, and 4 GiB of keys, those that were deleted included until they are
+// compacted: a Set beyond panics, and Compact may make room.
 type Map[V any] struct {
 	_ noCopy
 	t table[V]
@@ -24,7 +24,7 @@ type Map[V any] struct {
 	addBytes func(key []byte, v V) bool
 }
 
-// Set sets the value of key, of which it keeps a copy.
+// Set sets the value of key, of which it keeps a copy. key may be a string of this slab.
 func (m *Map[V]) Set(key string, v V) {
 	at, _ := m.t.put(key, "", "Set")
 	m.t.values[at] = v
@@ -33,8 +33,9 @@ func (m *Map[V]) Set(key string, v V) {
 // SetBytes is Set(string(key), v).
 func (m *Map[V]) SetBytes(key []byte, v V) { m.Set(view(key), v) }
 
-// SetAll sets the entries that a loop over all of them yields, like Set for each, and
-// faster where they are many. Each key is copied before the next is asked for. The loop
+// SetAll sets the entries that a loop over all of them yields, and is faster than Set
+// where they are many. Each key is copied before the next is asked for, also one that is
+// there: its old bytes count as deleted. m keeps memory for a batch of 32 values. The loop
 // must not use m; if it panics, the entries until then are set.
 func (m *Map[V]) SetAll(entries iter.Seq2[string, V]) {
 	if m.add == nil {
@@ -91,18 +92,19 @@ func (m *Map[V]) All() iter.Seq2[string, V] {
 	}
 }
 
-// Grow makes room for n more entries, but not for the bytes of their keys.
+// Grow makes room for n more entries, but not for the bytes of their keys. It panics if n
+// is negative.
 func (m *Map[V]) Grow(n int) { m.t.growBy(n) }
 
-// Compact gives up the bytes of deleted keys. Set does so by itself before it lets the
-// slab grow, if they are more than a third of it. Strings that the map returned before
-// are not valid any more.
+// Compact gives up the bytes of deleted keys, but no slots. Set and SetAll do so by
+// themselves before they let the slab grow, if these are more than a third of it. Strings
+// that the map returned before are not valid any more.
 func (m *Map[V]) Compact() { m.t.shrink() }
 
 // Reset empties the map, and keeps its memory up to the most that one of the last lives
 // needed. Strings that the map returned are not valid any more.
 func (m *Map[V]) Reset() { m.t.reset() }
 
-// CopyFrom makes m a copy of from, whose entries it had none of before. Strings that m
-// returned are not valid any more, unless from is m itself.
+// CopyFrom makes m a copy of from, with as large a table; m's own entries are gone.
+// Strings that m returned are not valid any more, unless from is m itself.
 func (m *Map[V]) CopyFrom(from *Map[V]) { m.t.copyFrom(&from.t, "CopyFrom") }

@@ -34,9 +34,8 @@ func (m *Strings) Set(key, value string) {
 // SetBytes is Set(string(key), string(value)).
 func (m *Strings) SetBytes(key, value []byte) { m.Set(view(key), view(value)) }
 
-// SetAll sets the entries that a loop over all of them yields, like Set for each, and
-// faster where they are many. Each is copied before the next is asked for. The loop must
-// not use m; if it panics, the entries until then are set.
+// SetAll sets the entries that a loop over all of them yields, as [Map.SetAll] does. Each
+// is copied before the next is asked for.
 func (m *Strings) SetAll(entries iter.Seq2[string, string]) {
 	if m.add == nil {
 		m.add = func(key, value string) bool {
@@ -103,7 +102,7 @@ func (m *Strings) All() iter.Seq2[string, string] {
 	}
 }
 
-// Grow makes room for n more entries, but not for their bytes.
+// Grow makes room for n more entries, but not for their bytes. It panics if n is negative.
 func (m *Strings) Grow(n int) { m.t.growBy(n) }
 
 // Compact is that of [Map.Compact], of deleted and overwritten strings.
