@@ -157,7 +157,7 @@ func (f *followed) step() {
 		f.change()
 	}
 	f.damage()
-	f.reloader.Reload(f.Context()) //nolint:errcheck // compare tells
+	f.reloader.Reload(f.Context()) // compare tells
 	f.compare()
 }
 
