@@ -22,6 +22,8 @@ const (
 	Load             // the result is the Reader's
 	Lend             // calls its argument, a function, with objects that it may not keep
 	Sequence         // the result is a function that lends like that
+	Look             // looks at an object that is held
+	Compare          // looks at the address alone
 )
 
 // calls are those of the library, and in a trial of others, by package, and by type and
@@ -30,6 +32,7 @@ var calls = map[string]map[string]Kind{Library: {
 	"Container.Acquire": Acquire, "Container.Retain": Retain, "Container.Release": Release, "Container.Update": Update,
 	"Container.GetNew": Own, "Container.NewReader": OpenReader, "Container.WithAcquire": Lend, "Container.Publish": Lend, "Container.Versions": Sequence,
 	"Pool.Get": Own, "Pool.TryGet": Own, "Pool.Release": Release,
+	"Container.VersionOf": Look, "Pool.Refs": Compare,
 	"Reader.Load": Load, "Reader.Park": CloseReader, "Reader.Close": CloseReader,
 }}
 
@@ -70,7 +73,7 @@ func receiver(f *ssa.Function) *types.Named {
 // Subject returns the argument of a call of the library that the Kind is about, or nil.
 func Subject(call *ssa.CallCommon, kind Kind) ssa.Value {
 	switch kind {
-	case Release, Update, Retain: // behind the container, or the receiver itself
+	case Release, Update, Retain, Look, Compare: // behind the container, or the receiver itself
 		return call.Args[len(call.Args)-1]
 	case CloseReader, Load:
 		return call.Args[0]

@@ -89,6 +89,8 @@ func (p *Program) call(f *Flow, alias ssa.Value, use ssa.CallInstruction) {
 	switch {
 	case kind != None && Subject(call, kind) != alias:
 		effect = lent
+	case kind == Compare:
+		return
 	case kind == Retain:
 		f.Retains = append(f.Retains, use)
 		effect = lent

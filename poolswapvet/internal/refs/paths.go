@@ -1,7 +1,6 @@
 package refs
 
 import (
-	"go/ast"
 	"go/types"
 
 	"golang.org/x/tools/go/ssa"
@@ -9,27 +8,13 @@ import (
 
 // Lost returns where a path leads on which the reference is not given back, or nil: to a
 // return of the function, or in a loop to taken itself. Of two conditions that look the
-// same it assumes that they are. A return that can also come after a release under a
-// condition is none: the condition may decide about the reference, too.
+// same it assumes that they are.
 func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 	given := map[ssa.Instruction]bool{}
-	after := map[*ssa.BasicBlock]bool{}
-	straight := false
-	for _, release := range f.Defers {
+	for _, release := range append(f.Releases[:len(f.Releases):len(f.Releases)], f.Defers...) {
 		given[release] = true
 	}
-	for _, release := range f.Releases {
-		given[release] = true
-		if follows(release, taken) {
-			straight = true
-		} else {
-			markReachable(release.Block(), taken.Block(), after)
-		}
-	}
-	s := &search{flow: f, given: given, after: after, copies: map[string]bool{}}
-	if straight {
-		s.again = taken
-	}
+	s := &search{flow: f, given: given, again: taken, copies: map[string]bool{}}
 	block := taken.Block()
 	at := 0
 	for block.Instrs[at] != taken {
@@ -53,42 +38,6 @@ func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 	}
 	return s.from(block, at+1, known)
 }
-
-// follows reports whether the release is a statement of its own behind the one that takes
-// the reference, in the same block of the source: it depends on no condition, and a path
-// around it has left the block.
-func follows(release, taken ssa.Instruction) (found bool) {
-	syntax := taken.Parent().Syntax()
-	if syntax == nil {
-		return false
-	}
-	ast.Inspect(syntax, func(n ast.Node) bool {
-		var list []ast.Stmt
-		switch n := n.(type) {
-		case *ast.BlockStmt:
-			list = n.List
-		case *ast.CaseClause:
-			list = n.Body
-		case *ast.CommClause:
-			list = n.Body
-		}
-		behind := false
-		for _, statement := range list {
-			if behind {
-				call, ok := statement.(*ast.ExprStmt)
-				found = found || ok && within(release, call)
-			}
-			switch statement.(type) {
-			case *ast.AssignStmt, *ast.DeclStmt:
-				behind = behind || within(taken, statement)
-			}
-		}
-		return !found
-	})
-	return found
-}
-
-func within(in ssa.Instruction, n ast.Node) bool { return n.Pos() <= in.Pos() && in.Pos() < n.End() }
 
 // markReachable marks the blocks that follow, up to the one that takes the reference anew.
 func markReachable(from, until *ssa.BasicBlock, marked map[*ssa.BasicBlock]bool) {

@@ -20,8 +20,7 @@ type state map[string]bool
 type search struct {
 	flow  *Flow
 	given map[ssa.Instruction]bool
-	after map[*ssa.BasicBlock]bool
-	again ssa.Instruction // that takes the reference, if a path to it is a loss
+	again ssa.Instruction // that takes the reference: a path to it is a loss
 
 	failure string          // the key of the error of taking it, or ""
 	copies  map[string]bool // the keys of variables with it
@@ -56,9 +55,6 @@ func (s *search) from(block *ssa.BasicBlock, at int, known state) ssa.Instructio
 		case *ssa.Store:
 			s.stored(in, known)
 		case *ssa.Return:
-			if s.after[block] {
-				return nil
-			}
 			return in
 		case *ssa.If:
 			return s.branch(block, in, known)
@@ -104,10 +100,16 @@ func (s *search) enter(from, to *ssa.BasicBlock, known state) ssa.Instruction {
 			if before != from {
 				continue
 			}
-			if c, ok := phi.Edges[i].(*ssa.Const); ok && c.Value != nil && c.Value.Kind() == constant.Bool {
-				entered[key(phi, s.flow)] = constant.BoolVal(c.Value)
-			} else if isNil(phi.Edges[i]) && !s.flow.Is(phi) {
-				entered[key(phi, s.flow)+"!=nil"] = false
+			name, edge := key(phi, s.flow), phi.Edges[i]
+			if c, ok := edge.(*ssa.Const); ok && c.Value != nil && c.Value.Kind() == constant.Bool {
+				entered[name] = constant.BoolVal(c.Value)
+			} else if isNil(edge) && !s.flow.Is(phi) {
+				entered[name+"!=nil"] = false
+			}
+			for _, about := range []string{"", "!=nil"} {
+				if decided, ok := known[key(edge, s.flow)+about]; ok && !s.flow.Is(phi) {
+					entered[name+about] = decided
+				}
 			}
 		}
 	}
@@ -174,6 +176,9 @@ func condition(v ssa.Value, f *Flow) (name string, negated bool) {
 		if isNil(x) {
 			x, y = y, x
 		}
+		if length := isEmpty(v); length != nil {
+			return key(length, f) + " is empty", v.Op == token.NEQ || v.Op == token.GTR
+		}
 		switch v.Op {
 		case token.EQL, token.NEQ:
 			if isNil(y) {
@@ -183,6 +188,26 @@ func condition(v ssa.Value, f *Flow) (name string, negated bool) {
 		}
 	}
 	return key(v, f), false
+}
+
+// isEmpty returns the string, slice or map whose length a comparison compares with 0, or
+// nil: s == "", len(s) != 0, len(s) > 0.
+func isEmpty(v *ssa.BinOp) ssa.Value {
+	c, ok := v.Y.(*ssa.Const)
+	if !ok || c.Value == nil || v.Op != token.EQL && v.Op != token.NEQ && v.Op != token.GTR {
+		return nil
+	}
+	if c.Value.Kind() == constant.String && constant.StringVal(c.Value) == "" && v.Op != token.GTR {
+		return v.X
+	}
+	call, ok := v.X.(*ssa.Call)
+	if !ok || c.Value.Kind() != constant.Int || constant.Sign(c.Value) != 0 {
+		return nil
+	}
+	if b, ok := call.Call.Value.(*ssa.Builtin); ok && b.Name() == "len" {
+		return call.Call.Args[0]
+	}
+	return nil
 }
 
 // heldKey is the key of the reference.

@@ -183,7 +183,7 @@ func (a *api) wrongErrorsJoin(rs []io.Reader) (err error) {
 }
 
 func (a *api) wrongReleaseInLoop(hosts []string) {
-	t := a.tables.Acquire()
+	t := a.tables.Acquire() // want `the result of Acquire is not released before the function ends`
 	for range hosts {
 		a.hits.Add(int64(t.Size))
 		a.tables.Release(t) // want `a loop releases an object that was taken once again and again`
