@@ -28,7 +28,7 @@ var LostRelease = analyzer("lostrelease",
 			} else if ok && len(*extract.Referrers()) == 0 {
 				continue
 			}
-			flow := fn.program.Follow(v)
+			flow := fn.program.FollowAlone(v)
 			if flow.OnlyCompared() || flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains) > 0 {
 				continue
 			}
@@ -36,7 +36,7 @@ var LostRelease = analyzer("lostrelease",
 				message := fmt.Sprintf("the result of %s is not %s before the function ends", name(call), given[kind])
 				if lost == ssa.Instruction(call) {
 					message = fmt.Sprintf("the result of %s is not %s before the loop takes the next", name(call), given[kind])
-				} else if lost.Pos().IsValid() {
+				} else if _, isReturn := lost.(*ssa.Return); isReturn && lost.Pos().IsValid() {
 					message = fmt.Sprintf("the result of %s is not %s on the path to the return in line %d", name(call), given[kind], fn.line(lost.Pos()))
 				}
 				var fixes []analysis.SuggestedFix
@@ -46,7 +46,30 @@ var LostRelease = analyzer("lostrelease",
 				fn.pass.Report(analysis.Diagnostic{Pos: call.Pos(), Message: message, SuggestedFixes: fixes})
 			}
 		}
+		fn.overwritten()
 	})
+
+// overwritten reports references in a variable that had another before, which was not given
+// back: in a loop, or on one of two branches.
+func (fn *function) overwritten() {
+	for _, block := range fn.f.Blocks {
+		for _, in := range block.Instrs {
+			joined, ok := in.(*ssa.Phi)
+			if !ok {
+				break
+			}
+			if kind := fn.program.Joined(joined); kind != refs.None {
+				flow := fn.program.FollowAlone(joined)
+				if flow.OnlyCompared() || flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains) > 0 {
+					continue
+				}
+				if call, ok := flow.Lost(joined).(*ssa.Call); ok {
+					fn.report(call.Pos(), "the result of %s takes the place of an object that is not %s before", name(call), given[kind])
+				}
+			}
+		}
+	}
+}
 
 // given says how a reference of that kind is given back.
 var given = map[refs.Kind]string{

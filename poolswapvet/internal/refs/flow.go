@@ -19,6 +19,7 @@ type Flow struct {
 	Returned         bool              // and then it is the caller's
 	Escapes          bool              // it goes where it cannot be followed
 	Merged           bool              // its variable has other objects, too
+	moved            map[*ssa.Phi]bool // where it is joined with others, if it is followed no further
 
 	// Sure are the calls of function literals that give it back however they return.
 	Sure map[ssa.Instruction]bool
@@ -28,7 +29,16 @@ type Flow struct {
 
 // Follow returns the flow of the reference that v is, or holds.
 func (p *Program) Follow(v ssa.Value) *Flow {
-	f := &Flow{Value: v, aliases: map[ssa.Value]bool{v: true}}
+	return p.follow(&Flow{Value: v, aliases: map[ssa.Value]bool{v: true}})
+}
+
+// FollowAlone is Follow up to where the variable of v can have another object.
+func (p *Program) FollowAlone(v ssa.Value) *Flow {
+	return p.follow(&Flow{Value: v, aliases: map[ssa.Value]bool{v: true}, moved: map[*ssa.Phi]bool{}})
+}
+
+func (p *Program) follow(f *Flow) *Flow {
+	v := f.Value
 	for todo := []ssa.Value{v}; len(todo) > 0; todo = todo[1:] {
 		for _, use := range *todo[0].Referrers() {
 			for _, alias := range p.step(f, todo[0], use) {
@@ -55,6 +65,10 @@ func (p *Program) step(f *Flow, alias ssa.Value, use ssa.Instruction) []ssa.Valu
 	case *ssa.Phi:
 		for _, edge := range use.Edges {
 			if !isNil(edge) && !f.aliases[edge] && edge != ssa.Value(use) {
+				if f.moved != nil {
+					f.moved[use] = true
+					return nil
+				}
 				f.Merged = true
 			}
 		}

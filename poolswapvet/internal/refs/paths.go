@@ -7,15 +7,23 @@ import (
 )
 
 // Lost returns where a path leads on which the reference is not given back, or nil: to a
-// return of the function, or in a loop to taken itself. Of two conditions that look the
-// same it assumes that they are.
+// return of the function, in a loop to taken itself, or to where its variable gets another.
+// Of two conditions that look the same it assumes that they are.
 func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
-	given := map[ssa.Instruction]bool{}
+	s := &search{flow: f, given: map[ssa.Instruction]bool{}, again: taken, copies: map[string]bool{}}
 	for _, release := range append(f.Releases[:len(f.Releases):len(f.Releases)], f.Defers...) {
-		given[release] = true
+		s.given[release] = true
 	}
-	s := &search{flow: f, given: given, again: taken, copies: map[string]bool{}}
 	block := taken.Block()
+	if _, isJoined := taken.(*ssa.Phi); isJoined {
+		s.again = nil
+		at := 0
+		for ; ; at++ {
+			if _, ok := block.Instrs[at].(*ssa.Phi); !ok {
+				return s.from(block, at, state{})
+			}
+		}
+	}
 	at := 0
 	for block.Instrs[at] != taken {
 		at++

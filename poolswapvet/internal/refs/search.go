@@ -95,25 +95,38 @@ func (s *search) enter(from, to *ssa.BasicBlock, known state) ssa.Instruction {
 		if !ok {
 			break
 		}
+		edge := phi.Edges[slices.Index(to.Preds, from)]
+		switch {
+		case s.flow.moved[phi] && s.flow.Is(edge):
+			return nil
+		case ssa.Value(phi) != s.flow.Value:
+		case s.flow.Is(edge):
+			return nil
+		default:
+			return s.overwriting(edge)
+		}
 		maps.DeleteFunc(entered, func(k string, _ bool) bool { return strings.Contains(k, key(phi, s.flow)) })
-		for i, before := range to.Preds {
-			if before != from {
-				continue
-			}
-			name, edge := key(phi, s.flow), phi.Edges[i]
-			if c, ok := edge.(*ssa.Const); ok && c.Value != nil && c.Value.Kind() == constant.Bool {
-				entered[name] = constant.BoolVal(c.Value)
-			} else if isNil(edge) && !s.flow.Is(phi) {
-				entered[name+"!=nil"] = false
-			}
-			for _, about := range []string{"", "!=nil"} {
-				if decided, ok := known[key(edge, s.flow)+about]; ok && !s.flow.Is(phi) {
-					entered[name+about] = decided
-				}
+		name := key(phi, s.flow)
+		if c, ok := edge.(*ssa.Const); ok && c.Value != nil && c.Value.Kind() == constant.Bool {
+			entered[name] = constant.BoolVal(c.Value)
+		} else if isNil(edge) && !s.flow.Is(phi) {
+			entered[name+"!=nil"] = false
+		}
+		for _, about := range []string{"", "!=nil"} {
+			if decided, ok := known[key(edge, s.flow)+about]; ok && !s.flow.Is(phi) {
+				entered[name+about] = decided
 			}
 		}
 	}
 	return s.from(to, 0, entered)
+}
+
+// overwriting returns the instruction that made the value that takes the reference's place.
+func (s *search) overwriting(v ssa.Value) ssa.Instruction {
+	if in, ok := v.(ssa.Instruction); ok {
+		return in
+	}
+	return s.flow.Value.(ssa.Instruction)
 }
 
 // branch searches on behind a condition.

@@ -179,3 +179,19 @@ func (p *Program) Taken(v ssa.Value) Kind {
 	}
 	return None
 }
+
+// Joined returns the kind of reference that a variable has where its values join, if each
+// is one, or None.
+func (p *Program) Joined(v *ssa.Phi) (kind Kind) {
+	for _, edge := range v.Edges {
+		if edge == ssa.Value(v) || isNil(edge) {
+			continue
+		}
+		taken := p.Taken(edge)
+		if taken == None || kind != None && taken != kind {
+			return None
+		}
+		kind = taken
+	}
+	return kind
+}
