@@ -23,6 +23,13 @@ var DoubleRelease = analyzer("doublerelease",
 					}
 				}
 			}
+			for _, handed := range flow.Handed {
+				for _, end := range ends {
+					if isRelease(end) && (refs.Dominates(end, handed) || refs.Dominates(handed, end)) {
+						fn.report(handed.Pos(), "a goroutine releases an object that the call in line %d releases, too", fn.line(end.Pos()))
+					}
+				}
+			}
 			var taken *ssa.BasicBlock
 			if in, ok := v.(ssa.Instruction); ok {
 				taken = in.Block()
@@ -51,6 +58,7 @@ var UseAfterRelease = analyzer("useafterrelease",
 		for v, flow := range fn.released(refs.Release) {
 			fn.usesAfter(flow, refs.Release, "is used after its Release in line %d")
 			fn.returned(v, flow)
+			fn.usedByGoroutines(flow)
 			fn.partsAfter(flow, isContainer, func(t types.Type) string { return "a " + kindOf(t) + " out of an object" })
 		}
 		fn.usesAfterReader()
@@ -131,6 +139,25 @@ func (fn *function) usesAfter(flow *refs.Flow, kind refs.Kind, format string) {
 		for _, use := range flow.Uses {
 			if _, isReturn := use.(*ssa.Return); !isReturn && refs.Dominates(end, use) && use.Pos().IsValid() {
 				fn.report(use.Pos(), "an object "+format, fn.line(end.Pos()))
+			}
+		}
+	}
+}
+
+// usedByGoroutines reports goroutines that may use the object when it was released.
+func (fn *function) usedByGoroutines(flow *refs.Flow) {
+	for _, use := range flow.Uses {
+		if _, ok := use.(*ssa.Go); !ok || waitsAfter(use) {
+			continue
+		}
+		for _, end := range flow.Defers {
+			if isRelease(end) && (refs.Dominates(end, use) || refs.Dominates(use, end)) {
+				fn.report(use.Pos(), "a goroutine has an object that the deferred Release in line %d gives back when the function returns (Retain it)", fn.line(end.Pos()))
+			}
+		}
+		for _, end := range flow.Releases {
+			if isRelease(end) && refs.Dominates(use, end) {
+				fn.report(use.Pos(), "a goroutine has an object that is released in line %d (Retain it)", fn.line(end.Pos()))
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"go/token"
 	"go/types"
 	"slices"
+	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -152,6 +153,47 @@ func waits(block, outside *ssa.BasicBlock) bool {
 // waitsIn reports whether the function waits for something.
 func waitsIn(f *ssa.Function) bool {
 	return slices.ContainsFunc(f.Blocks, func(b *ssa.BasicBlock) bool { return slices.ContainsFunc(b.Instrs, isWait) })
+}
+
+// waitsAfter reports whether the function may wait for something once it has run the
+// instruction.
+func waitsAfter(start ssa.Instruction) bool {
+	behind := false
+	for _, in := range start.Block().Instrs {
+		if behind = behind || in == start; behind && mayWait(in) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(around(start.Block(), nil), func(b *ssa.BasicBlock) bool { return slices.ContainsFunc(b.Instrs, mayWait) })
+}
+
+// mayWait reports whether the instruction waits, or is a call that might: of a function
+// that is not known, that is passed something to wait for, or that waits itself.
+func mayWait(in ssa.Instruction) bool {
+	call, ok := in.(ssa.CallInstruction)
+	if !ok {
+		return isWait(in)
+	}
+	if _, isGo := in.(*ssa.Go); isGo {
+		return false
+	}
+	if kind := refs.KindOf(call.Common()); kind != refs.None {
+		return false
+	}
+	if _, isBuiltin := call.Common().Value.(*ssa.Builtin); isBuiltin {
+		return false
+	}
+	f := call.Common().StaticCallee()
+	if f == nil || isWait(in) || slices.Contains([]string{"Sleep", "Shutdown", "Stop", "Close", "Join", "Do", "Run"}, f.Name()) || waitsIn(f) {
+		return true
+	}
+	return slices.ContainsFunc(call.Common().Args, func(v ssa.Value) bool {
+		switch v.Type().Underlying().(type) {
+		case *types.Chan, *types.Signature:
+			return true
+		}
+		return strings.Contains(v.Type().String(), "sync.") || strings.Contains(v.Type().String(), "errgroup.")
+	})
 }
 
 func isWait(in ssa.Instruction) bool {

@@ -15,6 +15,7 @@ type Flow struct {
 	// Defers those that do when the function returns.
 	Releases, Defers []ssa.Instruction
 	Uses             []ssa.Instruction // that read or write the object, or pass it on for a call
+	Handed           []ssa.Instruction // that start a goroutine which gives it back
 	Retains          []ssa.Instruction // then it may be more than one reference
 	Returned         bool              // and then it is the caller's
 	Escapes          bool              // it goes where it cannot be followed
@@ -177,6 +178,11 @@ func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
 		_, isGo := use.(*ssa.Go)
 		switch {
 		case isDebug(use):
+		case isGo && sure && !inside.Escapes && !inside.Returned:
+			f.Handed = append(f.Handed, use)
+		case isGo && !releases:
+			f.Uses = append(f.Uses, use)
+			f.Escapes = true
 		case inside.Escapes || inside.Returned || isGo || !isCall && releases:
 			f.Escapes = true
 		case isCall && releases:

@@ -14,6 +14,9 @@ func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 	for _, release := range append(f.Releases[:len(f.Releases):len(f.Releases)], f.Defers...) {
 		s.given[release] = true
 	}
+	for _, handed := range f.Handed {
+		s.given[handed] = true
+	}
 	block := taken.Block()
 	if _, isJoined := taken.(*ssa.Phi); isJoined {
 		s.again = nil

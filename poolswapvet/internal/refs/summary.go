@@ -98,7 +98,7 @@ func (p *Program) summaryOf(f *ssa.Function) (s Summary) {
 		}
 		flow := p.Follow(parameter)
 		switch {
-		case flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains) > 0:
+		case flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains)+len(flow.Handed) > 0:
 		case len(flow.Releases)+len(flow.Defers) == 0:
 			s.Lends = append(s.Lends, i)
 		case flow.everywhere(f):
@@ -143,7 +143,7 @@ func (p *Program) resultKind(f *ssa.Function, result int) (kind Kind) {
 		if taken == None || kind != None && taken != kind {
 			return None
 		}
-		if flow := p.Follow(last.Results[result]); flow.Escapes || len(flow.Releases)+len(flow.Defers) > 0 {
+		if flow := p.Follow(last.Results[result]); flow.Escapes || len(flow.Releases)+len(flow.Defers)+len(flow.Handed) > 0 {
 			return None
 		}
 		kind = taken
