@@ -118,7 +118,7 @@ func (p *Program) summaryOf(f *ssa.Function) (s Summary) {
 func (f *Flow) everywhere(fn *ssa.Function) bool {
 	for _, block := range fn.Blocks {
 		last, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
-		if !ok {
+		if !ok || block == fn.Recover {
 			continue
 		}
 		before := false
