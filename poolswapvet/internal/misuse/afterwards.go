@@ -241,7 +241,7 @@ func (fn *function) partUses(flow *refs.Flow, part ssa.Value, what, hint string)
 		for _, end := range flow.Defers {
 			switch {
 			case !ends(end) || !refs.Dominates(end, use):
-			case refs.Returns(use, part) || refs.ReturnsAppended(use):
+			case refs.Returns(use, part) || refs.ReturnsAppended(use) || refs.ReturnsMap(use, part):
 				fn.report(posOf(use), "%s is returned, and the deferred %s in line %d runs before the caller has it%s", what, name(end.(ssa.CallInstruction)), fn.line(end.Pos()), hint)
 			case isStored(use, part):
 				fn.report(posOf(use), "%s is stored beyond the deferred %s in line %d%s", what, name(end.(ssa.CallInstruction)), fn.line(end.Pos()), hint)

@@ -21,7 +21,7 @@ var LostRelease = analyzer("lostrelease",
 		for r := range fn.taken {
 			v, call, kind := r.value, r.call, r.kind
 			if extract, ok := v.(*ssa.Extract); !ok && v.Referrers() != nil && len(*v.Referrers()) == 0 {
-				if kind != refs.Retain { // it may be released under its other name
+				if kind != refs.Retain || fn.releasedOnce(call) { // under its other name
 					fn.report(call.Pos(), "the result of %s is not used, so it is never %s", name(call), given[kind])
 				}
 				continue
@@ -31,6 +31,11 @@ var LostRelease = analyzer("lostrelease",
 			flow := fn.program.FollowAlone(v)
 			if flow.OnlyCompared() || flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains) > 0 {
 				continue
+			}
+			for _, end := range flow.Defers {
+				if refs.Endless(end.Block()) {
+					fn.report(end.Pos(), "a deferred %s in a loop without an end: each turn holds one object more", name(end.(ssa.CallInstruction)))
+				}
 			}
 			if lost := flow.Lost(call); lost != nil {
 				message := fmt.Sprintf("the result of %s is not %s before the function ends", name(call), given[kind])
@@ -48,6 +53,17 @@ var LostRelease = analyzer("lostrelease",
 		}
 		fn.overwritten()
 	})
+
+// releasedOnce reports whether the function took the object of a Retain itself, and has
+// one Release of it: it has two references.
+func (fn *function) releasedOnce(retain *ssa.Call) bool {
+	object := refs.Source(refs.Subject(retain.Common(), refs.KindOf(retain.Common())))
+	if object == nil || fn.program.Taken(object) == refs.None {
+		return false
+	}
+	flow := fn.program.Follow(object)
+	return len(flow.Releases)+len(flow.Defers) == 1 && len(flow.Handed) == 0 && !flow.Escapes && !flow.Merged && !flow.Returned && len(flow.Retains) == 1
+}
 
 // overwritten reports references in a variable that had another before, which was not given
 // back: in a loop, or on one of two branches.

@@ -40,11 +40,19 @@ func (fn *function) shared(reader ssa.Value, made *ssa.Call) {
 			}
 		}
 	}
+	var before ssa.Instruction
 	for in := range fn.instructions {
 		start, ok := in.(ssa.CallInstruction)
+		if before != nil && isWait(in) {
+			before = nil
+		}
 		if !ok || !loadsFrom(start, variable) {
 			continue
 		}
+		if before != nil && before.Block() == start.Block() {
+			fn.report(start.Pos(), "a goroutine shares the Reader of line %d with that of line %d: each needs one of its own", fn.line(made.Pos()), fn.line(before.Pos()))
+		}
+		before = start
 		if fn.loadsAfter(start, reader) && !waitsIn(fn.f) {
 			fn.report(start.Pos(), "a goroutine and its starter share the Reader of line %d: each needs one of its own", fn.line(made.Pos()))
 		}

@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"go/token"
 	"go/types"
 	"slices"
 
@@ -20,6 +21,8 @@ type Flow struct {
 	Returned         bool              // and then it is the caller's
 	Escapes          bool              // it goes where it cannot be followed
 	Merged           bool              // its variable has other objects, too
+	accessors        []*ssa.Call       // that return a part of the object
+	slabAccessors    []*ssa.Call       // that return a string of a slab in it
 	moved            map[*ssa.Phi]bool // where it is joined with others, if it is followed no further
 
 	// Sure are the calls of function literals that give it back however they return.
@@ -116,6 +119,9 @@ func (p *Program) call(f *Flow, alias ssa.Value, use ssa.CallInstruction) {
 	case call.Value != alias:
 		effect = p.effect(call, alias)
 	}
+	if accessor, ok := use.(*ssa.Call); ok && effect == lent && kind == None {
+		p.accessed(f, alias, accessor)
+	}
 	_, isGo := use.(*ssa.Go)
 	_, isDefer := use.(*ssa.Defer)
 	switch {
@@ -180,6 +186,9 @@ func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
 		case isDebug(use):
 		case isGo && sure && !inside.Escapes && !inside.Returned:
 			f.Handed = append(f.Handed, use)
+		case !releases && Returns(use, made):
+			f.Uses = append(f.Uses, use)
+			f.Escapes = true
 		case isGo && !releases:
 			f.Uses = append(f.Uses, use)
 			f.Escapes = true
@@ -217,8 +226,14 @@ func isNil(v ssa.Value) bool {
 // OnlyCompared reports whether the program looks at the pointer alone: it expects a nil.
 func (f *Flow) OnlyCompared() bool {
 	for _, use := range *f.Value.Referrers() {
-		switch use.(type) {
-		case *ssa.BinOp, *ssa.DebugRef:
+		switch use := use.(type) {
+		case *ssa.DebugRef:
+		case *ssa.BinOp:
+			for _, result := range *use.Referrers() {
+				if use.Op == token.NEQ && Returns(result, use) {
+					return false // it expects an object
+				}
+			}
 		default:
 			return false
 		}

@@ -48,6 +48,9 @@ func Parts(f *Flow, wanted func(types.Type) bool) (parts []ssa.Value) {
 		}
 		parts = append(parts, loads(field, wanted)...)
 	}
+	for _, call := range f.accessors {
+		parts = append(parts, extracted(call, wanted)...)
+	}
 	for i := 0; i < len(parts); i++ {
 		for _, use := range *parts[i].Referrers() {
 			switch use := use.(type) {
@@ -118,6 +121,17 @@ func returns(use ssa.Instruction, part ssa.Value, variables int) bool {
 		})
 	}
 	return false
+}
+
+// ReturnsMap reports whether the instruction sets the part in a map that the function made
+// and returns.
+func ReturnsMap(in ssa.Instruction, part ssa.Value) bool {
+	update, ok := in.(*ssa.MapUpdate)
+	if !ok || update.Key != part && update.Value != part {
+		return false
+	}
+	made, ok := update.Map.(*ssa.MakeMap)
+	return ok && slices.ContainsFunc(*made.Referrers(), func(use ssa.Instruction) bool { return Returns(use, made) })
 }
 
 // Appended returns the append whose argument the instruction makes, or nil.
@@ -207,16 +221,14 @@ func SlabStrings(f *Flow) (found []ssa.Value) {
 			if !ok || !isSlab(call) {
 				continue
 			}
-			if isString(call.Type()) {
-				found = append(found, call)
-			}
+			found = append(found, extracted(call, isString)...)
 			for _, use := range *call.Referrers() {
-				if e, ok := use.(*ssa.Extract); ok && isString(e.Type()) {
-					found = append(found, e)
-				}
 				found = append(found, yielded(use, call)...)
 			}
 		}
+	}
+	for _, call := range f.slabAccessors {
+		found = append(found, extracted(call, isString)...)
 	}
 	for i := 0; i < len(found); i++ {
 		for _, use := range *found[i].Referrers() {
@@ -224,10 +236,28 @@ func SlabStrings(f *Flow) (found []ssa.Value) {
 			case *ssa.Slice:
 				found = append(found, use)
 			case *ssa.Call:
-				if f := declared(&use.Call); f != nil && f.Pkg() != nil && f.Pkg().Path() == "strings" && strings.HasPrefix(f.Name(), "Trim") && use.Call.Args[0] == found[i] {
-					found = append(found, use)
+				if f := declared(&use.Call); f != nil && f.Pkg() != nil && f.Pkg().Path() == "strings" && use.Call.Args[0] == found[i] {
+					switch {
+					case strings.HasPrefix(f.Name(), "Trim"):
+						found = append(found, use)
+					case strings.HasPrefix(f.Name(), "Cut"):
+						found = append(found, extracted(use, isString)...)
+					}
 				}
 			}
+		}
+	}
+	return found
+}
+
+// extracted returns the results of a call that have a wanted type.
+func extracted(call *ssa.Call, wanted func(types.Type) bool) (found []ssa.Value) {
+	if wanted(call.Type()) {
+		return []ssa.Value{call}
+	}
+	for _, use := range *call.Referrers() {
+		if e, ok := use.(*ssa.Extract); ok && wanted(e.Type()) {
+			found = append(found, e)
 		}
 	}
 	return found

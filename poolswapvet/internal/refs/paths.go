@@ -1,6 +1,7 @@
 package refs
 
 import (
+	"go/token"
 	"go/types"
 
 	"golang.org/x/tools/go/ssa"
@@ -118,4 +119,41 @@ func Repeats(in ssa.Instruction, taken *ssa.BasicBlock) bool {
 		}
 	}
 	return false
+}
+
+// Endless reports whether the block is in a loop that ends with the function alone, or when
+// a channel is closed.
+func Endless(block *ssa.BasicBlock) bool {
+	inside := map[*ssa.BasicBlock]bool{}
+	markReachable(block, nil, inside)
+	if !inside[block] {
+		return false
+	}
+	for b := range inside {
+		back := map[*ssa.BasicBlock]bool{}
+		if markReachable(b, nil, back); !back[block] {
+			continue // behind the loop
+		}
+		for _, next := range b.Succs {
+			forth := map[*ssa.BasicBlock]bool{}
+			if markReachable(next, nil, forth); !forth[block] && next != block && !receives(b) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// receives reports whether the block ends when a channel is closed.
+func receives(b *ssa.BasicBlock) bool {
+	in, ok := b.Instrs[len(b.Instrs)-1].(*ssa.If)
+	if !ok {
+		return false
+	}
+	open, ok := in.Cond.(*ssa.Extract)
+	if !ok {
+		return false
+	}
+	receive, ok := open.Tuple.(*ssa.UnOp)
+	return ok && receive.Op == token.ARROW
 }

@@ -2,6 +2,7 @@ package refs
 
 import (
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -19,6 +20,8 @@ const (
 type Summary struct {
 	Lends    []int // parameters that it uses until it returns
 	Releases []int // parameters that it gives back, however it returns
+	Parts    []int // parameters of which it returns a slice or map out of the object
+	Strings  []int // parameters of which it returns a string of a slab in the object
 	Result   int   // of those that are references, one more than the index of the first; 0: none
 	Kind     Kind  // of that
 }
@@ -101,6 +104,12 @@ func (p *Program) summaryOf(f *ssa.Function) (s Summary) {
 		case flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains)+len(flow.Handed) > 0:
 		case len(flow.Releases)+len(flow.Defers) == 0:
 			s.Lends = append(s.Lends, i)
+			if p.returnsAll(f, Parts(flow, isContainer)) {
+				s.Parts = append(s.Parts, i)
+			}
+			if p.returnsAll(f, SlabStrings(flow)) {
+				s.Strings = append(s.Strings, i)
+			}
 		case flow.everywhere(f):
 			s.Releases = append(s.Releases, i)
 		}
@@ -112,6 +121,52 @@ func (p *Program) summaryOf(f *ssa.Function) (s Summary) {
 		}
 	}
 	return s
+}
+
+// returnsAll reports whether each return of the function has one of the parts, or nothing.
+func (p *Program) returnsAll(f *ssa.Function, parts []ssa.Value) bool {
+	any := false
+	for _, block := range f.Blocks {
+		last, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
+		if !ok {
+			continue
+		}
+		for _, result := range last.Results {
+			_, isConst := result.(*ssa.Const)
+			switch {
+			case slices.Contains(parts, result):
+				any = true
+			case !isConst && (isContainer(result.Type()) || isString(result.Type())):
+				return false
+			}
+		}
+	}
+	return any
+}
+
+func isContainer(t types.Type) bool {
+	switch t.Underlying().(type) {
+	case *types.Slice, *types.Map:
+		return true
+	}
+	return false
+}
+
+// accessed notes that a call returns a part of its argument.
+func (p *Program) accessed(f *Flow, argument ssa.Value, call *ssa.Call) {
+	called := declared(&call.Call)
+	if called == nil {
+		return
+	}
+	s, _ := p.summary(called)
+	for i, a := range call.Call.Args {
+		if a == argument && contains(s.Parts, i) {
+			f.accessors = append(f.accessors, call)
+		}
+		if a == argument && contains(s.Strings, i) {
+			f.slabAccessors = append(f.slabAccessors, call)
+		}
+	}
 }
 
 // everywhere reports whether each return of the function comes after a release.
