@@ -15,15 +15,16 @@ type Flow struct {
 	// Releases are the calls that give it back or publish it, whenever they run, and
 	// Defers those that do when the function returns.
 	Releases, Defers []ssa.Instruction
-	Uses             []ssa.Instruction // that read or write the object, or pass it on for a call
-	Handed           []ssa.Instruction // that start a goroutine which gives it back
-	Retains          []ssa.Instruction // then it may be more than one reference
-	Returned         bool              // and then it is the caller's
-	Escapes          bool              // it goes where it cannot be followed
-	Merged           bool              // its variable has other objects, too
-	accessors        []*ssa.Call       // that return a part of the object
-	slabAccessors    []*ssa.Call       // that return a string of a slab in it
-	moved            map[*ssa.Phi]bool // where it is joined with others, if it is followed no further
+	Uses             []ssa.Instruction  // that read or write the object, or pass it on for a call
+	Handed           []ssa.Instruction  // that start a goroutine which gives it back
+	Retains          []ssa.Instruction  // then it may be more than one reference
+	Returned         bool               // and then it is the caller's
+	Escapes          bool               // it goes where it cannot be followed
+	Merged           bool               // its variable has other objects, too
+	closers          []*ssa.MakeClosure // literals that give it back, and that the function returns
+	accessors        []*ssa.Call        // that return a part of the object
+	slabAccessors    []*ssa.Call        // that return a string of a slab in it
+	moved            map[*ssa.Phi]bool  // where it is joined with others, if it is followed no further
 
 	// Sure are the calls of function literals that give it back however they return.
 	Sure map[ssa.Instruction]bool
@@ -43,6 +44,7 @@ func (p *Program) FollowAlone(v ssa.Value) *Flow {
 
 func (p *Program) follow(f *Flow) *Flow {
 	v := f.Value
+	p.closed(f)
 	for todo := []ssa.Value{v}; len(todo) > 0; todo = todo[1:] {
 		for _, use := range *todo[0].Referrers() {
 			for _, alias := range p.step(f, todo[0], use) {
@@ -184,6 +186,8 @@ func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
 		_, isGo := use.(*ssa.Go)
 		switch {
 		case isDebug(use):
+		case sure && !inside.Escapes && !inside.Returned && Returns(use, made):
+			f.closers = append(f.closers, made)
 		case isGo && sure && !inside.Escapes && !inside.Returned:
 			f.Handed = append(f.Handed, use)
 		case !releases && Returns(use, made):

@@ -10,10 +10,13 @@ import (
 
 // Source returns the value that v is: itself, or that of a variable that is assigned to
 // once. It returns nil where that is not known.
-func Source(v ssa.Value) ssa.Value {
+func Source(v ssa.Value) ssa.Value { return source(v, 8) }
+
+// source is Source through that many variables: one can be assigned to itself.
+func source(v ssa.Value, variables int) ssa.Value {
 	switch v := v.(type) {
 	case *ssa.ChangeType:
-		return Source(v.X)
+		return source(v.X, variables)
 	case *ssa.UnOp:
 		variable, ok := v.X.(*ssa.Alloc)
 		if !ok {
@@ -28,10 +31,10 @@ func Source(v ssa.Value) ssa.Value {
 				stored = store.Val
 			}
 		}
-		if stored == nil {
+		if stored == nil || variables == 0 {
 			return nil
 		}
-		return Source(stored)
+		return source(stored, variables-1)
 	case *ssa.Const, *ssa.Phi:
 		return nil
 	}

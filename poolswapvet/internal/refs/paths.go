@@ -66,7 +66,11 @@ func markReachable(from, until *ssa.BasicBlock, marked map[*ssa.BasicBlock]bool)
 func (f *Flow) failure(taken ssa.Instruction) ssa.Value {
 	if call, ok := taken.(*ssa.Call); ok && call.Call.Signature().Results().Len() == 2 {
 		for _, use := range *call.Referrers() {
-			if e, ok := use.(*ssa.Extract); ok && e.Index == 1 {
+			e, ok := use.(*ssa.Extract)
+			if !ok || e.Index != 1 {
+				continue
+			}
+			if _, isFunction := e.Type().Underlying().(*types.Signature); !isFunction {
 				return e
 			}
 		}

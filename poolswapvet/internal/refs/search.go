@@ -56,6 +56,10 @@ func (s *search) from(block *ssa.BasicBlock, at int, known state) ssa.Instructio
 			s.stored(in, known)
 		case *ssa.Return:
 			return in
+		case *ssa.Panic:
+			if recovers(in.Parent()) {
+				return in
+			}
 		case *ssa.If:
 			return s.branch(block, in, known)
 		}
@@ -66,6 +70,22 @@ func (s *search) from(block *ssa.BasicBlock, at int, known state) ssa.Instructio
 		}
 	}
 	return nil
+}
+
+// recovers reports whether a deferred literal of the function recovers from panics.
+func recovers(f *ssa.Function) bool {
+	return slices.ContainsFunc(f.AnonFuncs, func(literal *ssa.Function) bool {
+		return slices.ContainsFunc(literal.Blocks, func(b *ssa.BasicBlock) bool {
+			return slices.ContainsFunc(b.Instrs, func(in ssa.Instruction) bool {
+				call, ok := in.(*ssa.Call)
+				if !ok {
+					return false
+				}
+				b, ok := call.Call.Value.(*ssa.Builtin)
+				return ok && b.Name() == "recover"
+			})
+		})
+	})
 }
 
 // stored notes that a variable has another value, of which as much is known.
