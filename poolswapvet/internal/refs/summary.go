@@ -180,7 +180,8 @@ func (f *Flow) everywhere(fn *ssa.Function) bool {
 		}
 		before := false
 		for _, release := range append(f.Releases[:len(f.Releases):len(f.Releases)], f.Defers...) {
-			before = before || Dominates(release, last)
+			sure, isLiteral := f.Sure[release]
+			before = before || (sure || !isLiteral) && Dominates(release, last)
 		}
 		if !before {
 			return false
