@@ -70,6 +70,8 @@ type kept struct {
 	Proofs   [][]byte  `json:"proofs,omitempty"` // see Content
 	Deltas   []kept    `json:"deltas,omitempty"` // since, without Source, Identity and Deltas
 
+	Sum string `json:"sum,omitempty"` // see sum
+
 	verify  verifyFunc  // verifies the content, or nil
 	record  fs.FileInfo // of kept.json
 	checked time.Time   // when it was last known to be the newest
@@ -236,6 +238,9 @@ func readKept(dir string) (last kept, err error) {
 	if err := json.Unmarshal(text, &last); err != nil {
 		return kept{}, fmt.Errorf("%.200s", err.Error()) // it may quote a megabyte
 	}
+	if last.Sum != last.sum() {
+		return kept{}, errRecord
+	}
 	last.record, last.checked = info, inJSON(info.ModTime())
 	return last, nil
 }
@@ -263,6 +268,17 @@ func (k *kept) of(c *cacheSource) error {
 	}
 	return nil
 }
+
+// sum returns a digest of the record: a delta must not be applied to a base whose revision
+// was damaged. It is no secret, so it tells no attack.
+func (k kept) sum() string {
+	k.Sum = ""
+	text, _ := json.Marshal(k) //nolint:errchkjson // it came from JSON, or goes there
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:8])
+}
+
+var errRecord = errors.New("its record is damaged")
 
 var errDamaged = errors.New("its content is damaged")
 

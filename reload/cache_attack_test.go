@@ -55,7 +55,7 @@ func (s spool) record(change func(kept map[string]any)) {
 	if text, err = json.Marshal(kept); err != nil {
 		s.t.Fatal(err)
 	}
-	write(s.t, s.keptName(), string(text))
+	write(s.t, s.keptName(), string(reload.Resum(text)))
 }
 
 func proofs(signatures ...[]byte) (all []string) {

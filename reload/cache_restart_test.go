@@ -140,7 +140,7 @@ func TestRestartWithDamagedCache(t *testing.T) {
 		if err == nil && !strings.Contains(string(all), old) {
 			err = errors.New("no " + old)
 		}
-		return errors.Join(err, os.WriteFile(name, []byte(strings.Replace(string(all), old, by, 1)), 0o644))
+		return errors.Join(err, os.WriteFile(name, reload.Resum([]byte(strings.Replace(string(all), old, by, 1))), 0o644))
 	}
 	for name, test := range map[string]struct {
 		damage func(dir string) error
@@ -162,7 +162,12 @@ func TestRestartWithDamagedCache(t *testing.T) {
 		"a record of another source": {func(dir string) error { return replace(dir, `"fake"`, `"http://host/data"`) }, `it is of another source, "http://host/data"`},
 		"a record of another size":   {func(dir string) error { return replace(dir, `"size": 12`, `"size": 13`) }, "its content is damaged"},
 		"a record that leads out":    {func(dir string) error { return replace(dir, `"sha256": "`, `"sha256": "../`) }, "its content is damaged"},
-		"no record":                  {func(dir string) error { return os.Remove(filepath.Join(dir, "kept.json")) }, ""},
+		"a record of another revision": {func(dir string) error {
+			all, err := os.ReadFile(filepath.Join(dir, "kept.json"))
+			changed := strings.Replace(string(all), `"revision": "1"`, `"revision": "3"`, 1)
+			return errors.Join(err, os.WriteFile(filepath.Join(dir, "kept.json"), []byte(changed), 0o644))
+		}, "its record is damaged"},
+		"no record": {func(dir string) error { return os.Remove(filepath.Join(dir, "kept.json")) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -156,6 +156,7 @@ func (c *cacheSource) keep(base string, contents []kept) error {
 	if err != nil {
 		return err
 	}
+	last.Sum = last.sum()
 	text, err := json.MarshalIndent(last, "", "\t")
 	if err != nil {
 		return err

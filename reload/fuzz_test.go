@@ -75,7 +75,7 @@ func FuzzKept(f *testing.F) {
 	name := fmt.Sprintf("%x", sum) + ".content"
 	f.Fuzz(func(t *testing.T, record, text []byte) {
 		dir := t.TempDir()
-		write(t, filepath.Join(dir, "kept.json"), string(record))
+		write(t, filepath.Join(dir, "kept.json"), string(reload.Resum(record)))
 		write(t, filepath.Join(dir, name), string(text))
 		write(t, filepath.Join(dir, fmt.Sprintf("%x", sumOf(string(text)))+".content"), string(text))
 		r, c := start(source, dir, reload.Options{})

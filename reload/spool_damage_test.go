@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/poolswap/poolswap/reload"
 )
 
 // damage changes a file of a spool.
@@ -114,7 +116,10 @@ func changeRecord(r *rand.Rand, b []byte) []byte {
 		delete(kept, name)
 	}
 	b, _ = json.Marshal(kept)
-	return b
+	if r.IntN(4) == 0 {
+		return b
+	}
+	return reload.Resum(b)
 }
 
 // link returns a damage that puts a symbolic link in the place of a file.
