@@ -130,7 +130,6 @@ func ExampleLogOptions() {
 		return
 	}
 	reloader := reload.NewLog(routes.Log(), source, decodeRoutes, reload.LogOptions[routeView]{
-		Options: reload.Options{Logger: quiet},
 		Check: func(next, current *routeView, _ *reload.Content) error {
 			return reload.CheckLoss(current.Len(), next.Len(), 0.5)
 		},
