@@ -83,8 +83,11 @@ func (b *Bytes) Reset() {
 		return
 	}
 	needed, held := 0, 0
-	for _, chunk := range b.chunks {
-		needed, held = needed+len(chunk), held+cap(chunk)
+	for i, chunk := range b.chunks {
+		held += cap(chunk)
+		if i <= b.now { // a chunk of the usual size is needed whole, if at all
+			needed += min(cap(chunk), max(len(chunk), largeChunk))
+		}
 	}
 	keep := held
 	if most := b.used.ended(needed, held); most < held/2 {

@@ -80,21 +80,93 @@ func TestMemoryOfALargeLifeIsKept(t *testing.T) {
 		"a small load": func(m *slab.Strings) { m.Set("a", "b") },
 		"a copy":       func(m *slab.Strings) { m.CopyFrom(&small) },
 	} {
-		var m slab.Strings
-		large := func() {
-			for _, key := range keys {
-				m.Set(key, "0123456789012345678901234567890123456789")
-			}
-			m.Reset()
-		}
-		large()
-		for range 20 {
-			for range 14 {
-				life(&m)
+		for rounds := 1; rounds <= 5; rounds += 4 { // once, or overwriting
+			var m slab.Strings
+			large := func() {
+				for round := range rounds {
+					for _, key := range keys {
+						m.Set(key, "0123456789012345678901234567890123456789"[round:])
+					}
+				}
 				m.Reset()
 			}
-			wantNone(t, "a large life after 14 of "+name, allocated(large))
+			large()
+			large()
+			for range 20 {
+				for range 14 {
+					life(&m)
+					m.Reset()
+				}
+				wantNone(t, fmt.Sprint("a large life of ", rounds, " rounds after 14 of ", name), allocated(large))
+			}
 		}
+	}
+}
+
+// TestWarmLifeAllocatesNothing, nor do the lives in which memory could be given up.
+func TestWarmLifeAllocatesNothing(t *testing.T) {
+	keys, long := numbered(10_000), strings.Repeat("x", 1<<20)
+	var (
+		deleted, churned slab.Strings
+		b                slab.Bytes
+	)
+	for name, life := range map[string]func(){
+		"that deletes all": func() {
+			for _, key := range keys {
+				deleted.Set(key, key)
+			}
+			for _, key := range keys {
+				deleted.Delete(key)
+			}
+			deleted.Reset()
+		},
+		"that deletes some and sets them again": func() {
+			for range 3 {
+				for _, key := range keys {
+					churned.Set(key, long[:50])
+				}
+				for _, key := range keys[:len(keys)/2] {
+					churned.Delete(key)
+				}
+			}
+			churned.Reset()
+		},
+		"of long strings and short": func() {
+			b.Clone("short")
+			b.Clone(long)
+			b.Clone("short")
+			b.Reset()
+		},
+	} {
+		life()
+		life()
+		for range 40 {
+			wantNone(t, "a life "+name, allocated(life))
+		}
+	}
+}
+
+// TestLifeAfterALargeOneAllocatesNothing: what is left once memory is given up suffices.
+func TestLifeAfterALargeOneAllocatesNothing(t *testing.T) {
+	keys, long := numbered(1000), strings.Repeat("x", 5<<20)
+	var m slab.Strings
+	var b slab.Bytes
+	m.Grow(len(keys))
+	m.Set("key", long)
+	b.Clone("short")
+	b.Clone(long[:1<<20])
+	b.Clone(long)
+	for range 40 {
+		m.Reset()
+		b.Reset()
+		wantNone(t, "a life after a large one", allocated(func() {
+			m.Grow(len(keys))
+			for _, key := range keys {
+				m.Set(key, long[:100])
+			}
+			b.Clone("short")
+			b.Clone(long[:1<<20])
+		}))
 	}
 }
 
@@ -115,12 +187,15 @@ func TestLifeThatOverwritesAllocatesNothing(t *testing.T) {
 	for range 40 {
 		wantNone(t, "a life that overwrites", allocated(life))
 	}
+	both, _ := m.Held()
 	for range 60 { // now nothing is overwritten
-		m.Set("0", "0")
+		for _, key := range keys {
+			m.Set(key, "12345678")
+		}
 		m.Reset()
 	}
-	if text, _ := m.Held(); text > 2000 {
-		t.Errorf("it holds %d bytes of text", text)
+	if text, _ := m.Held(); text != both/2 {
+		t.Errorf("it holds %d bytes of text, and held %d with those for compactions", text, both)
 	}
 }
 

@@ -10,6 +10,7 @@ type table[V any] struct {
 	index
 	values []V
 	used   usage // of buckets
+	peak   int   // the most entries before a deletion in this life
 
 	pending *pending[V] // nil but in a SetAll
 	spare   *pending[V] // for the next
@@ -43,6 +44,7 @@ func (t *table[V]) write(key, value, op string) (place uint32) {
 func (t *table[V]) makeRoom(key, value, op string) (string, string) {
 	if t.text.dead > len(t.text.bytes)/3 {
 		key, value = t.text.outliving(key), t.text.outliving(value)
+		t.text.peak = max(t.text.peak, cap(t.text.bytes))
 		t.compact(cap(t.text.bytes))
 	}
 	if !t.text.fitsBoth(key, value) {
@@ -67,7 +69,6 @@ func (t *table[V]) compact(size int) {
 		to = append(to, b...)
 	}
 	t.text.bytes, t.text.spare, t.text.dead = to, from, 0
-	t.text.peak = max(t.text.peak, len(from))
 }
 
 // resize gives the table that many buckets.
@@ -115,6 +116,7 @@ func (t *table[V]) delete(key string) {
 	if at < 0 {
 		return
 	}
+	t.peak = max(t.peak, t.count)
 	t.text.dead += t.text.extent(*t.place(at))
 	t.remove(at, t.hash(key))
 	clear(t.values[at:][:1])
@@ -144,11 +146,11 @@ func (t *table[V]) reset() {
 // table is as large as its memory then, which a copy of a smaller one may have cut, and
 // not cleared.
 func (t *table[V]) endLife() {
-	if keep := t.used.ended(bucketsFor(t.count), cap(t.buckets)); keep < cap(t.buckets)/2 {
+	if keep := t.used.ended(bucketsFor(max(t.count, t.peak)), cap(t.buckets)); keep < cap(t.buckets)/2 {
 		t.makeSlots(keep)
 	}
 	t.buckets, t.values = t.buckets[:cap(t.buckets)], t.values[:cap(t.buckets)*perBucket]
-	t.count = 0
+	t.count, t.peak = 0, 0
 	t.text.reset()
 }
 

@@ -19,7 +19,7 @@ type text struct {
 	dead     int      // bytes of deleted and overwritten strings
 	used     usage
 
-	peak int // the most bytes before a compaction in one of the lives that used has
+	peak int // the largest buffer that Set compacted in one of the lives that used has
 }
 
 // maxText is how many bytes a text can hold.
@@ -125,7 +125,7 @@ func (t *text) grow(n int, op string) {
 
 // reset empties t.
 func (t *text) reset() {
-	keep := t.used.ended(max(len(t.bytes), t.peak), cap(t.bytes))
+	keep := t.used.ended(max(len(t.bytes)+2*mostHead, t.peak), cap(t.bytes))
 	for _, b := range t.outgrown {
 		discard(b)
 	}
@@ -136,7 +136,7 @@ func (t *text) reset() {
 	} else if t.bytes != nil {
 		t.bytes = recycle(t.bytes)
 	}
-	if t.peak > 0 && cap(t.spare) == cap(t.bytes) {
+	if cap(t.spare) == cap(t.bytes) && (t.peak > 0 || t.used.lives > 0) {
 		t.spare = recycle(t.spare)
 	} else {
 		discard(t.spare)
