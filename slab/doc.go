@@ -11,8 +11,8 @@
 // pooled object whose reset calls Reset, that is until the Release: a reader that
 // keeps a string longer clones it, by strings.Clone. A string that is kept too long
 // changes under its holder. So does one that a writer of a map got and keeps while it
-// changes the map, once Compact, or two compactions by Set or SetAll, have moved the strings. A build
-// with the tag poolswapdebug finds both: see
+// changes the map, once Compact, or two compactions by Set or SetAll, have moved the
+// strings. A build with the tag poolswapdebug finds both: see
 // [Finding a string that is kept too long].
 //
 // # Goroutines

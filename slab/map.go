@@ -34,9 +34,10 @@ func (m *Map[V]) Set(key string, v V) {
 func (m *Map[V]) SetBytes(key []byte, v V) { m.Set(view(key), v) }
 
 // SetAll sets the entries that a loop over all of them yields, and is faster than Set
-// where they are many. Each key is copied before the next is asked for, also one that is
-// there: its old bytes count as deleted. m keeps memory for a batch of 32 values. The loop
-// must not use m; if it panics, the entries until then are set.
+// where they are many. Each key, which may be a string of this slab, is copied before the
+// next is asked for, also one that is there: its old bytes count as deleted. m keeps memory
+// for a batch of 32 values. The loop must not use m; if it panics, the entries until then
+// are set.
 func (m *Map[V]) SetAll(entries iter.Seq2[string, V]) {
 	if m.add == nil {
 		m.add = func(key string, v V) bool {
@@ -105,6 +106,6 @@ func (m *Map[V]) Compact() { m.t.shrink() }
 // needed. Strings that the map returned are not valid any more.
 func (m *Map[V]) Reset() { m.t.reset() }
 
-// CopyFrom makes m a copy of from, with as large a table; m's own entries are gone.
-// Strings that m returned are not valid any more, unless from is m itself.
+// CopyFrom makes m a copy of from, with as large a table, which grows from there; m's own
+// entries are gone. Strings that m returned are not valid any more, unless from is m itself.
 func (m *Map[V]) CopyFrom(from *Map[V]) { m.t.copyFrom(&from.t, "CopyFrom") }
