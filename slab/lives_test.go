@@ -73,7 +73,7 @@ func TestCopiesOfASmallMapGiveUpMemory(t *testing.T) {
 
 // TestMemoryOfALargeLifeIsKept for 15 lives, of which others are small, empty, or copies.
 func TestMemoryOfALargeLifeIsKept(t *testing.T) {
-	keys := numbered(20_000)
+	keys := numbered(5000)
 	var small slab.Strings
 	small.Set("a", "b")
 	for name, life := range map[string]func(m *slab.Strings){
@@ -107,9 +107,12 @@ func TestMemoryOfALargeLifeIsKept(t *testing.T) {
 func TestWarmLifeAllocatesNothing(t *testing.T) {
 	keys, long := numbered(10_000), strings.Repeat("x", 1<<20)
 	var (
-		deleted, churned slab.Strings
-		b                slab.Bytes
+		deleted, churned, shrunk, copied, grown slab.Strings
+
+		b slab.Bytes
 	)
+	shrunk.Grow(len(keys))
+	shrunk.Set("key", "value")
 	for name, life := range map[string]func(){
 		"that deletes all": func() {
 			for _, key := range keys {
@@ -130,6 +133,15 @@ func TestWarmLifeAllocatesNothing(t *testing.T) {
 				}
 			}
 			churned.Reset()
+		},
+		"that copies a map with many free slots": func() {
+			copied.CopyFrom(&shrunk)
+			copied.Reset()
+		},
+		"that asks for many slots": func() {
+			grown.Grow(len(keys))
+			grown.Set("key", "value")
+			grown.Reset()
 		},
 		"of long strings and short": func() {
 			b.Clone("short")

@@ -10,7 +10,7 @@ type table[V any] struct {
 	index
 	values []V
 	used   usage // of buckets
-	peak   int   // the most entries before a deletion in this life
+	peak   int   // the most of them that this life needed before a deletion, or asked for
 
 	pending *pending[V] // nil but in a SetAll
 	spare   *pending[V] // for the next
@@ -104,6 +104,7 @@ func (t *table[V]) growBy(n int) {
 	if n > maxEntries-t.count {
 		panicOfEntries("Grow")
 	}
+	t.peak = max(t.peak, bucketsFor(t.count+n))
 	if t.full(n) {
 		t.resize(bucketsFor(t.count+n), "Grow")
 	}
@@ -116,7 +117,7 @@ func (t *table[V]) delete(key string) {
 	if at < 0 {
 		return
 	}
-	t.peak = max(t.peak, t.count)
+	t.peak = max(t.peak, bucketsFor(t.count))
 	t.text.dead += t.text.extent(*t.place(at))
 	t.remove(at, t.hash(key))
 	clear(t.values[at:][:1])
@@ -146,7 +147,7 @@ func (t *table[V]) reset() {
 // table is as large as its memory then, which a copy of a smaller one may have cut, and
 // not cleared.
 func (t *table[V]) endLife() {
-	if keep := t.used.ended(bucketsFor(max(t.count, t.peak)), cap(t.buckets)); keep < cap(t.buckets)/2 {
+	if keep := t.used.ended(max(bucketsFor(t.count), t.peak), cap(t.buckets)); keep < cap(t.buckets)/2 {
 		t.makeSlots(keep)
 	}
 	t.buckets, t.values = t.buckets[:cap(t.buckets)], t.values[:cap(t.buckets)*perBucket]
@@ -165,6 +166,7 @@ func (t *table[V]) copyFrom(from *table[V], op string) {
 		t.endLife()
 	}
 	n := len(from.buckets)
+	t.peak = n
 	if cap(t.buckets) < n {
 		t.makeSlots(n)
 	}
