@@ -51,6 +51,7 @@ var commands = map[string]command{
 	"names":    {"", "list the names", names},
 	"publish":  {"NAME FILE", "store a file and make it stable, with -steps as a rollout", publish},
 	"store":    {"NAME FILE", "store a file for a canary or a rollout", storeFile},
+	"diff":     {"OLD NEW", "print the operations that make one file of rows out of another", diff},
 	"status":   {"NAME", "show the plan and the replicas", status},
 	"history":  {"NAME", "show the changes, the oldest first", history},
 	"stored":   {"NAME", "list the revisions that are stored", stored},
