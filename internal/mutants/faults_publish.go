@@ -65,7 +65,8 @@ var publishFaults = []fault{
 	publication.Container.Store(s.id)  // (V4)
 	publication.Version.Store(version) // (V4)
 `,
-			`	// (V4)
+			`	publication := &counters.Publication
+	// (V4)
 `,
 		},
 		{
@@ -85,7 +86,8 @@ var publishFaults = []fault{
 	publication.Container.Store(s.id)  // (V4)
 	publication.Version.Store(version) // (V4)
 `,
-			`	// (V4)
+			`	publication := &counters.Publication
+	// (V4)
 `,
 		},
 		{
