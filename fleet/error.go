@@ -11,7 +11,7 @@ import (
 )
 
 // Error is a request that a server refused or did not answer. errors.Is finds
-// [ErrConflict] and [ErrNoPlan] in it. It never holds a token.
+// [ErrConflict], [ErrNoPlan] and [ErrSnapshot] in it. It never holds a token.
 type Error struct {
 	Server string        // its URL
 	Op     string        // the operation, as in "get the plan of asn"
@@ -36,13 +36,15 @@ func (e *Error) Error() string {
 // Unwrap returns why no answer came.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Is reports whether the answer says target, ErrConflict or ErrNoPlan.
+// Is reports whether the answer says target: ErrConflict, ErrNoPlan or ErrSnapshot.
 func (e *Error) Is(target error) bool {
 	switch target {
 	case ErrConflict:
 		return e.Status == http.StatusPreconditionFailed
 	case ErrNoPlan:
 		return e.Status == http.StatusNotFound && e.Code == "no_plan"
+	case ErrSnapshot:
+		return e.Status == http.StatusConflict && e.Code == "snapshot"
 	}
 	return false
 }

@@ -62,7 +62,7 @@ func (p *Publisher) Store(ctx context.Context, content io.Reader) (Revision, err
 	if _, err := p.before(ctx); err != nil {
 		return Revision{}, err
 	}
-	return p.store(ctx, content)
+	return p.store(ctx, "", content)
 }
 
 // Publish stores content and makes it stable: every replica wants it, unless it is
@@ -77,7 +77,7 @@ func (p *Publisher) Publish(ctx context.Context, content io.Reader, why string) 
 	if err != nil {
 		return Revision{}, nil, err
 	}
-	r, err := p.store(ctx, content)
+	r, err := p.store(ctx, "", content)
 	if err != nil {
 		return Revision{}, nil, err
 	}
@@ -99,8 +99,8 @@ func (p *Publisher) before(ctx context.Context) (string, error) {
 	return plan.Version(), nil
 }
 
-func (p *Publisher) store(ctx context.Context, content io.Reader) (Revision, error) {
-	r := Revision{ID: newID(), Created: time.Now().UTC().Truncate(time.Millisecond)}
+func (p *Publisher) store(ctx context.Context, base string, content io.Reader) (Revision, error) {
+	r := Revision{ID: newID(), Base: base, Created: time.Now().UTC().Truncate(time.Millisecond)}
 	load, err := newPayload(ctx, content)
 	if err == nil {
 		defer load.Close()

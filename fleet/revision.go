@@ -11,6 +11,7 @@ import (
 // Revision describes one content of a name. The content of an ID never changes.
 type Revision struct {
 	ID        string    `json:"id"`
+	Base      string    `json:"base,omitempty"` // the revision that the content changes; "": it is whole
 	Size      int64     `json:"size"`
 	SHA256    string    `json:"sha256"`              // 64 hexadecimal digits
 	Created   time.Time `json:"created"`             // by the clock of the publisher
@@ -18,9 +19,14 @@ type Revision struct {
 }
 
 // Statement returns what a signature of the revision signs: that this content
-// belongs to name. It is text, a line for each of name, ID, size, digest and time.
+// belongs to name. It is text, a line for each of name, ID, size, digest and time, and
+// of Base if there is one.
 func (r Revision) Statement(name string) []byte {
-	return fmt.Appendf(nil, "poolswap fleet revision\n%q\n%q\n%d\n%s\n%s\n", name, r.ID, r.Size, r.SHA256, r.Created.UTC().Format(time.RFC3339Nano))
+	text := fmt.Appendf(nil, "poolswap fleet revision\n%q\n%q\n%d\n%s\n%s\n", name, r.ID, r.Size, r.SHA256, r.Created.UTC().Format(time.RFC3339Nano))
+	if r.Base != "" {
+		text = fmt.Appendf(text, "%q\n", r.Base)
+	}
+	return text
 }
 
 // check returns an error for a revision that cannot be, or that none of keys has
@@ -29,6 +35,8 @@ func (r Revision) check(name string, keys []ed25519.PublicKey) error {
 	switch digest, err := hex.DecodeString(r.SHA256); {
 	case r.ID == "" || r.Size < 0 || r.Created.IsZero():
 		return errors.New("it lacks an id, a size or a time")
+	case r.Base == r.ID:
+		return errors.New("it changes itself")
 	case err != nil || len(digest) != 32:
 		return errors.New("its SHA-256 is not 64 hexadecimal digits")
 	case len(keys) == 0:

@@ -171,11 +171,14 @@ func (s *Source) fetch(ctx context.Context, have string) (*reload.Content, error
 	if want.ID == have {
 		return nil, reload.ErrNotModified
 	}
+	if want.Base != "" {
+		return s.chain(ctx, want, s.trusted(plan.Mirrors))
+	}
 	body, err := openTransfer(&transfer{client: s.client, name: s.name, ctx: ctx, want: want, mirrors: s.trusted(plan.Mirrors), avoid: s.avoid})
 	if err != nil {
 		return nil, err
 	}
-	return &reload.Content{Revision: want.ID, Size: want.Size, Modified: want.Created, Body: body, Verify: body.verify}, nil
+	return contentOf(body), nil
 }
 
 // plan returns the plan of a name, or nil if the server has waited in vain for one later

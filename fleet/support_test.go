@@ -48,6 +48,7 @@ func newServer() *server {
 	s.HandleFunc("PATCH /v1/names/{name}/plan", s.patchPlan)
 	s.HandleFunc("GET /v1/names/{name}/content/{sum}", s.getContent)
 	s.HandleFunc("POST /v1/names/{name}/revisions", s.store)
+	s.HandleFunc("GET /v1/names/{name}/revisions/{id}/chain", s.getChain)
 	s.HandleFunc("PUT /v1/names/{name}/revisions/{id}/signature", s.sign)
 	s.HandleFunc("PUT /v1/names/{name}/replicas/{id}", s.report)
 	s.HandleFunc("DELETE /v1/names/{name}/replicas/{id}", s.leave)
@@ -239,7 +240,38 @@ func (s *server) store(w http.ResponseWriter, r *http.Request) {
 		refuse(w, 400, "bad_request", err.Error())
 		return
 	}
-	reply(w, 201, s.put(r.FormValue("id"), content, func(r *fleet.Revision) { r.Created = created }))
+	base := r.FormValue("base")
+	if chain := s.chain(base); base != "" && (len(chain) == 0 || int64(len(content)) > chain[0].Size/4) {
+		refuse(w, 409, "snapshot", "publish whole content")
+		return
+	}
+	reply(w, 201, s.put(r.FormValue("id"), content, func(r *fleet.Revision) { r.Created, r.Base = created, base }))
+}
+
+// chain returns the revisions that make the content of one.
+func (s *server) chain(id string) (chain []fleet.Revision) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id != "" {
+		i := slices.IndexFunc(s.stored, func(one fleet.Stored) bool { return one.ID == id })
+		if i < 0 {
+			return nil
+		}
+		chain, id = append(chain, s.stored[i].Revision), s.stored[i].Base
+	}
+	slices.Reverse(chain)
+	return chain
+}
+
+func (s *server) getChain(w http.ResponseWriter, r *http.Request) {
+	chain := s.chain(r.PathValue("id"))
+	for i, one := range chain {
+		if one.Base != "" && one.Base == r.FormValue("from") {
+			chain = chain[i:]
+			break
+		}
+	}
+	reply(w, 200, map[string]any{"revisions": chain})
 }
 
 func (s *server) sign(w http.ResponseWriter, r *http.Request) {

@@ -271,9 +271,10 @@ func (k *kept) of(c *cacheSource) error {
 
 // sum returns a digest of the record: a delta must not be applied to a base whose revision
 // was damaged. It is no secret, so it tells no attack.
-func (k kept) sum() string {
-	k.Sum = ""
-	text, _ := json.Marshal(k) //nolint:errchkjson // it came from JSON, or goes there
+func (k *kept) sum() string {
+	unsummed := *k
+	unsummed.Sum = ""
+	text, _ := json.Marshal(unsummed) //nolint:errchkjson // it came from JSON, or goes there
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:8])
 }

@@ -55,6 +55,10 @@ func (c *cacheSource) chain(base string, contents []kept) (kept, error) {
 	return last, nil
 }
 
+// Chain returns the content of several, each of which but the first is a delta on the one
+// before, for a Source that has deltas: they are loaded as one.
+func Chain(contents ...*Content) *Content { return chainOf("", contents) }
+
 // chainOf returns the content of a chain, of which the first is perhaps a delta, too.
 func chainOf(source string, contents partsBody) *Content {
 	if len(contents) == 1 {

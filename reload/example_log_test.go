@@ -142,3 +142,30 @@ func ExampleLogOptions() {
 	// <nil>
 	// 1 of 3 rows are left, more than 50 % lost: was the table cut short?
 }
+
+// A Source that has deltas gives a snapshot and the deltas since as one content.
+func ExampleChain() {
+	content := func(revision, base, text string) *reload.Content {
+		return &reload.Content{Revision: revision, Base: base, Size: int64(len(text)), Body: io.NopCloser(bytes.NewBufferString(text))}
+	}
+	source := sourceFunc(func(context.Context, string) (*reload.Content, error) {
+		return reload.Chain(
+			content("monday", "", `{"Key": "a", "Value": "1"} {"Key": "b", "Value": "1"}`),
+			content("tuesday", "monday", `{"Key": "a", "Delete": true}`),
+			content("wednesday", "tuesday", `{"Key": "b", "Value": "3"}`),
+		), nil
+	})
+	routes, err := oplog.NewMap(oplog.MapOptions[string, string]{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	reloader := reload.NewLog(routes.Log(), source, decodeRoutes, reload.LogOptions[routeView]{})
+	fmt.Println(reloader.Reload(context.Background()), reloader.Status().Revision)
+	fmt.Println(routes.Get("a"))
+	fmt.Println(routes.Get("b"))
+	// Output:
+	// <nil> wednesday
+	//  false
+	// 3 true
+}

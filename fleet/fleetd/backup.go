@@ -57,6 +57,10 @@ func writeBackup(ctx context.Context, client *fleet.Client, name string, w io.Wr
 	if err != nil {
 		return err
 	}
+	all, err := withBases(ctx, client, name, plan)
+	if err != nil {
+		return err
+	}
 	text, err := json.MarshalIndent(plan, "", "  ")
 	if err != nil {
 		return fmt.Errorf("fleetd: %w", err)
@@ -66,9 +70,9 @@ func writeBackup(ctx context.Context, client *fleet.Client, name string, w io.Wr
 	if err == nil {
 		_, err = out.Write(text)
 	}
-	for _, id := range plan.Named() {
+	for _, r := range all {
 		if err == nil {
-			err = copyContent(ctx, client, name, plan.Revisions[id], out)
+			err = copyContent(ctx, client, name, r, out)
 		}
 	}
 	if err == nil {
@@ -78,6 +82,25 @@ func writeBackup(ctx context.Context, client *fleet.Client, name string, w io.Wr
 		return fmt.Errorf("fleetd: backup of %s: %w", name, err)
 	}
 	return nil
+}
+
+// withBases returns the revisions that a plan names, each after those on which it rests,
+// and describes these in the plan, too.
+func withBases(ctx context.Context, client *fleet.Client, name string, plan *fleet.Plan) (all []fleet.Revision, err error) {
+	has := map[string]bool{}
+	for _, id := range plan.Named() {
+		chain, err := client.Chain(ctx, name, plan.Revisions[id], "")
+		if err != nil {
+			return nil, err
+		}
+		for _, r := range chain {
+			if !has[r.ID] {
+				has[r.ID], plan.Revisions[r.ID] = true, r
+				all = append(all, r)
+			}
+		}
+	}
+	return all, nil
 }
 
 func copyContent(ctx context.Context, client *fleet.Client, name string, r fleet.Revision, out *tar.Writer) error {
@@ -190,8 +213,14 @@ func checkBackup(name string, file *os.File) (*fleet.Plan, error) {
 		return nil, fmt.Errorf("it is of the name %q, which its signatures hold, too", plan.Name)
 	}
 	for _, id := range plan.Named() {
-		if !found[id] {
-			return nil, fmt.Errorf("the content of revision %q is missing", id)
+		for range plan.Revisions { // bases in a circle would not end
+			if id == "" {
+				break
+			}
+			if !found[id] {
+				return nil, fmt.Errorf("the content of revision %q is missing", id)
+			}
+			id = plan.Revisions[id].Base
 		}
 	}
 	return plan, nil

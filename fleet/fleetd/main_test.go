@@ -400,8 +400,13 @@ func TestBackupIsRestored(t *testing.T) {
 	if code := run(t.Context(), []string{"key", key}, &public, os.Stderr); code != 0 {
 		t.Fatalf("key ends with %d", code)
 	}
-	in.run(0, "publish", "-new", "table", in.file("one"), "-key", key)
-	in.run(0, "publish", "table", in.file("two"), "-key", key)
+	in.run(0, "publish", "-new", "table", in.file("one"+strings.Repeat("-", 100)), "-key", key)
+	first := in.status().Plan.Stable
+	in.run(0, "publish", "table", in.file("two"), "-key", key, "-delta-from", first)
+	in.run(0, "publish", "table", in.file("three"), "-key", key, "-delta-from", in.status().Plan.Stable)
+	if _, says := in.run(exitFailed, "store", "table", in.file(strings.Repeat("-", 90)), "-key", key, "-delta-from", first); !strings.Contains(says, "publish whole content") {
+		t.Errorf("of a large delta it says %q", says)
+	}
 	if _, says := in.run(exitFailed, "publish", "table", in.file("two")); !strings.Contains(says, "the stable revision is signed") {
 		t.Errorf("without a key it says %q", says)
 	}
@@ -442,6 +447,9 @@ func TestBackupIsRestored(t *testing.T) {
 		if !is.Created.Equal(was.Created) || is.SHA256 != was.SHA256 || !ed25519.Verify(text, is.Statement("table"), is.Signature) {
 			t.Errorf("revision %s was %+v and is %+v", id, was, is)
 		}
+	}
+	if out, _ := other.run(0, "stored", "table"); strings.Count(out, "\n") != 4 || !strings.Contains(out, first) {
+		t.Errorf("stored are\n%s", out)
 	}
 	if after.Stable != before.Stable || after.Previous != before.Previous {
 		t.Errorf("the plan is %+v", after)

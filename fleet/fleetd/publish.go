@@ -16,7 +16,7 @@ import (
 // upload is a file that a command stores.
 type upload struct {
 	client             *clientFlags
-	key                *string
+	key, base          *string
 	unsigned, new, any *bool
 }
 
@@ -24,6 +24,7 @@ func newUpload(c *call, client *clientFlags) *upload {
 	return &upload{
 		client:   client,
 		key:      c.flags.String("key", "", "`file` with the key that signs the revision, as the command key makes it"),
+		base:     c.flags.String("delta-from", "", "the file has the changes since this `revision`: replicas that run it fetch them alone, and need reload.NewLog"),
 		unsigned: c.flags.Bool("unsigned", false, "sign nothing, although the stable revision is signed"),
 		new:      c.flags.Bool("new", false, "begin a name under which nothing was published yet"),
 		any:      c.flags.Bool("empty", false, "take a file without a byte, too"),
@@ -72,6 +73,22 @@ func (u *upload) send(ctx context.Context, c *call, name, fileName string, send 
 	return err
 }
 
+// publish stores content and makes it stable.
+func (u *upload) publish(ctx context.Context, p *fleet.Publisher, content io.Reader, why string) (fleet.Revision, *fleet.Plan, error) {
+	if *u.base != "" {
+		return p.PublishDelta(ctx, *u.base, content, why)
+	}
+	return p.Publish(ctx, content, why)
+}
+
+// store stores content.
+func (u *upload) store(ctx context.Context, p *fleet.Publisher, content io.Reader) (fleet.Revision, error) {
+	if *u.base != "" {
+		return p.StoreDelta(ctx, *u.base, content)
+	}
+	return p.Store(ctx, content)
+}
+
 // refuseUnsigned returns an error if the stable revision is signed: replicas with
 // keys would refuse one that is not.
 func refuseUnsigned(ctx context.Context, controller *fleet.Controller, name string) error {
@@ -105,10 +122,10 @@ func publish(ctx context.Context, c *call) error {
 		var plan *fleet.Plan
 		var err error
 		if len(steps) == 0 {
-			revision, plan, err = p.Publish(ctx, content, *change.why)
+			revision, plan, err = u.publish(ctx, p, content, *change.why)
 		} else if err = checkFleet(ctx, c, controller); err != nil { // before anything is stored
 			return err
-		} else if revision, err = p.Store(ctx, content); err == nil {
+		} else if revision, err = u.store(ctx, p, content); err == nil {
 			plan, err = controller.Do(ctx, r.operation(revision.ID, steps, *change.why))
 		}
 		c.printRevision(revision) // it may be stored although it was not published
@@ -127,7 +144,7 @@ func storeFile(ctx context.Context, c *call) error {
 		return err
 	}
 	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, _ *fleet.Controller, content io.Reader) error {
-		r, err := p.Store(ctx, content)
+		r, err := u.store(ctx, p, content)
 		c.printRevision(r)
 		return err
 	})

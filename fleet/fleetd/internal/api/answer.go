@@ -65,6 +65,8 @@ func asFailure(err error) *failure {
 		return &failure{http.StatusPreconditionFailed, "conflict", text, 0}
 	case errors.Is(err, fleet.ErrNoPlan):
 		return &failure{http.StatusNotFound, "no_plan", text, 0}
+	case errors.Is(err, store.ErrSnapshot):
+		return &failure{http.StatusConflict, "snapshot", text, 0}
 	case errors.As(err, &refused), errors.Is(err, store.ErrRefused):
 		return &failure{http.StatusConflict, "refused", text, 0}
 	case errors.Is(err, store.ErrInvalid):

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/ed25519"
 	"crypto/rand"
+	"errors"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -55,7 +56,22 @@ func (q *request) revision() (r fleet.Revision, err error) {
 	if err := fleet.CheckName("id of the revision", r.ID); err != nil {
 		return r, badRequest("%v", err)
 	}
+	if q.query.Has("base") {
+		r.Base = q.query.Get("base")
+		if err := fleet.CheckName("id of the base", r.Base); err != nil || r.Base == r.ID {
+			return r, badRequest("%v", cmp.Or(err, errors.New("a revision cannot change itself")))
+		}
+	}
 	return r, nil
+}
+
+// getChain answers with the revisions that make a revision's content.
+func (s *Server) getChain(q *request) error {
+	chain, err := s.store.Chain(q.Context(), q.name, q.PathValue("id"), q.query.Get("from"))
+	if err != nil {
+		return err
+	}
+	return q.json(http.StatusOK, map[string][]fleet.Revision{"revisions": chain})
 }
 
 // putSignature signs a stored revision.

@@ -16,6 +16,7 @@ var (
 	ErrNotFound    = errors.New("not found")
 	ErrInvalid     = errors.New("the request can never succeed")
 	ErrRefused     = errors.New("the store as it is does not allow it")
+	ErrSnapshot    = errors.New("a snapshot is due")
 	ErrFull        = errors.New("the store is full")
 	ErrUnavailable = errors.New("the store is not available")
 	ErrTooLarge    = errors.New("too large")

@@ -111,3 +111,14 @@ func (s *Store) Config(ctx context.Context, stream string) (jetstream.StreamConf
 	}
 	return one.CachedInfo().Config, nil
 }
+
+// Unclaim makes the claims of a name look old.
+func Unclaim(s *Store, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for id, d := range s.memory.names[name].revisions {
+		old := *d
+		old.Claimed = false
+		s.memory.names[name].revisions[id] = &old
+	}
+}

@@ -25,7 +25,7 @@ const (
 
 // Retain removes old revisions of a name and returns them. It keeps those that the
 // plan names, that a replica reports, that were stored, claimed or named within
-// minAge, and the newest keep of the others. It also forgets all but the newest 10,000
+// minAge, the newest keep of the others, and those that these rest on. It also forgets all but the newest 10,000
 // changes, and chunks that an upload has left. Ages are by the clocks of the nodes.
 func (s *Store) Retain(ctx context.Context, name string, keep int, minAge time.Duration) ([]fleet.Stored, error) {
 	gone, err := s.retain(ctx, name, keep, minAge)
@@ -49,10 +49,18 @@ func (s *Store) retain(ctx context.Context, name string, keep int, minAge time.D
 		d := all[one.ID]
 		age := now.Sub(d.at)
 		switch {
-		case used[d.ID], age < minAge, d.Claimed && age < claimTime:
-			continue
+		case used[d.ID]:
+		case age < minAge, d.Claimed && age < claimTime:
+			used[d.ID] = true
 		case keep > 0:
 			keep--
+			used[d.ID] = true
+		}
+	}
+	withBases(all, used)
+	for _, one := range storedOf(all) {
+		d := all[one.ID]
+		if used[d.ID] {
 			continue
 		}
 		err := s.set(ctx, s.state, subject(revisionKind, name, d.ID), nil, d.seq, jetstream.WithMsgTTL(tombstoneTTL))

@@ -58,6 +58,39 @@ func TestRetainKeepsWhatIsUsed(t *testing.T) {
 	}
 }
 
+func TestRetainKeepsTheBasesOfDeltas(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	putOn := func(id, base, text string) {
+		t.Helper()
+		r := fleet.Revision{ID: id, Base: base, Created: time.Now()}
+		if _, err := s.Put(t.Context(), "asn", r, -1, strings.NewReader(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	whole := strings.Repeat("0123456789", 10)
+	putOn("gone", "", whole)
+	putOn("gone1", "gone", "0")
+	putOn("whole", "", whole)
+	putOn("delta1", "whole", "0")
+	putOn("side", "delta1", "1")
+	putOn("delta2", "delta1", "0")
+	if _, err := tryPublish(t.Context(), s, "asn", "", "delta2"); err != nil {
+		t.Fatal(err)
+	}
+	store.Unclaim(s, "asn")
+	gone, err := s.Retain(t.Context(), "asn", 0, 0)
+	if got := fmt.Sprint(ids(gone)); err != nil || got != "[gone gone1 side]" {
+		t.Errorf("removed are %s, %v", got, err)
+	}
+	chain, err := s.Chain(t.Context(), "asn", "delta2", "")
+	if err != nil || len(chain) != 3 {
+		t.Errorf("the chain is %+v, %v", chain, err)
+	}
+	if _, err := s.Chain(t.Context(), "asn", "side", ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the chain of a removed revision: %v", err)
+	}
+}
+
 // A revision that a plan names no more may be on its way to a replica.
 func TestRetainKeepsWhatWasNamedOfLate(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})

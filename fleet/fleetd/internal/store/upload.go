@@ -29,6 +29,11 @@ func (s *Store) put(ctx context.Context, name string, r fleet.Revision, size int
 	if r.Created.IsZero() {
 		return none, errorOf(ErrInvalid, "revision %q lacks the time when it was made", r.ID)
 	}
+	if r.Base != "" {
+		if err := errors.Join(checkRevision(r.Base), s.checkBase(ctx, name, r.Base, max(size, 0))); err != nil {
+			return none, err
+		}
+	}
 	if size >= 0 {
 		if err := errors.Join(s.checkQuota(name, size), s.checkRoom(copies*size)); err != nil {
 			return none, err
@@ -39,7 +44,7 @@ func (s *Store) put(ctx context.Context, name string, r fleet.Revision, size int
 		return none, err
 	}
 	if !was.gone {
-		return s.same(was, content)
+		return s.same(was, r.Base, content)
 	}
 	if n := len(s.described(name)); n >= s.o.maxRevisions {
 		return none, errorOf(ErrFull, "the name has %d revisions, which is the most: keep fewer", n)
@@ -64,6 +69,11 @@ func (s *Store) put(ctx context.Context, name string, r fleet.Revision, size int
 	}
 	d.SHA256 = hex.EncodeToString(sum.Sum(nil))
 	stored := d
+	if err == nil && d.Base != "" {
+		if err = s.checkBase(ctx, name, d.Base, d.Size); err == nil {
+			_, err = s.claim(ctx, name, d.Base) // until this one is described, and keeps it
+		}
+	}
 	if err == nil {
 		stored, err = s.publishContent(ctx, name, d, temp, was.seq)
 	}
@@ -100,7 +110,7 @@ func (s *Store) publishContent(ctx context.Context, name string, d *description,
 		if readErr != nil || now.gone {
 			return nil, fmt.Errorf("%w: %w", errMayBeStored, errors.Join(err, readErr))
 		}
-		if now.SHA256 == d.SHA256 && now.Size == d.Size {
+		if now.SHA256 == d.SHA256 && now.Size == d.Size && now.Base == d.Base {
 			return now, nil
 		}
 		return nil, errorOf(ErrRefused, "revision %q was stored meanwhile with other content", d.ID)
@@ -111,13 +121,13 @@ func (s *Store) publishContent(ctx context.Context, name string, d *description,
 }
 
 // same returns a stored revision if it has this content.
-func (s *Store) same(d *description, content io.Reader) (fleet.Revision, error) {
+func (s *Store) same(d *description, base string, content io.Reader) (fleet.Revision, error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, io.LimitReader(content, d.Size+1))
 	if err != nil {
 		return fleet.Revision{}, err
 	}
-	if n != d.Size || hex.EncodeToString(sum.Sum(nil)) != d.SHA256 {
+	if d.Base != base || n != d.Size || hex.EncodeToString(sum.Sum(nil)) != d.SHA256 {
 		return fleet.Revision{}, errorOf(ErrRefused, "revision %q is stored with other content", d.ID)
 	}
 	return d.Revision, nil

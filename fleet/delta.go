@@ -1,0 +1,124 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"github.com/poolswap/poolswap/reload"
+)
+
+// MaxDeltas bounds the deltas between a revision and the whole content that they change.
+// They have a quarter of its bytes at most.
+const MaxDeltas = 256
+
+// ErrSnapshot is returned by PublishDelta and StoreDelta if there are as many deltas as a
+// whole content can have: publish the whole.
+var ErrSnapshot = errors.New("a snapshot is due: publish whole content")
+
+// StoreDelta is [Publisher.Store] of content that changes a stored revision, base. Replicas
+// that run base fetch it alone; the others fetch the last whole content and each delta
+// since. They need a Reloader of reload.NewLog.
+func (p *Publisher) StoreDelta(ctx context.Context, base string, delta io.Reader) (Revision, error) {
+	if _, err := p.before(ctx); err != nil {
+		return Revision{}, err
+	}
+	return p.storeOn(ctx, base, delta)
+}
+
+// PublishDelta is [Publisher.Publish] of content that changes a stored revision, base.
+func (p *Publisher) PublishDelta(ctx context.Context, base string, delta io.Reader, why string) (Revision, *Plan, error) {
+	before, err := p.before(ctx)
+	if err != nil {
+		return Revision{}, nil, err
+	}
+	r, err := p.storeOn(ctx, base, delta)
+	if err != nil {
+		return Revision{}, nil, err
+	}
+	plan, err := p.client.change(ctx, p.name, before, Operation{Kind: KindPublish, Revision: r.ID, Why: why})
+	return r, plan, err
+}
+
+func (p *Publisher) storeOn(ctx context.Context, base string, delta io.Reader) (Revision, error) {
+	if err := CheckName("id of the base", base); err != nil {
+		return Revision{}, fmt.Errorf("fleet: the delta for %s was not stored: %w", p.name, err)
+	}
+	return p.store(ctx, base, delta)
+}
+
+// Chain returns the revisions whose contents make that of r: a whole one and the deltas
+// since, in their order, or those after the revision from, if r follows from it.
+func (c *Client) Chain(ctx context.Context, name string, r Revision, from string) ([]Revision, error) {
+	if r.Base == "" {
+		return []Revision{r}, nil
+	}
+	var answer struct {
+		Revisions []Revision `json:"revisions"`
+	}
+	op := "get the chain of a revision of " + name
+	query := url.Values{}
+	if from != "" {
+		query.Set("from", from)
+	}
+	if _, err := c.do(ctx, &request{op: op, method: http.MethodGet, path: []string{"names", name, "revisions", r.ID, "chain"}, query: query, into: &answer}); err != nil {
+		return nil, err
+	}
+	if err := checkChain(answer.Revisions, r, from); err != nil {
+		return nil, fmt.Errorf("fleet: %s: the server sent another chain: %w", op, err)
+	}
+	return answer.Revisions, nil
+}
+
+// checkChain returns an error unless chain leads to r, from a whole content or from a
+// revision.
+func checkChain(chain []Revision, r Revision, from string) error {
+	if len(chain) == 0 || len(chain) > MaxDeltas+1 {
+		return fmt.Errorf("it has %d revisions", len(chain))
+	}
+	last := chain[len(chain)-1]
+	if last.ID != r.ID || last.Base != r.Base || last.SHA256 != r.SHA256 || last.Size != r.Size {
+		return fmt.Errorf("it ends with %q", oneLine(last.ID))
+	}
+	if base := chain[0].Base; base != "" && base != from {
+		return fmt.Errorf("it begins on %q", oneLine(base))
+	}
+	for i, one := range chain[1:] {
+		if one.Base != chain[i].ID {
+			return fmt.Errorf("%q is not on %q", oneLine(one.ID), oneLine(chain[i].ID))
+		}
+	}
+	return nil
+}
+
+// chain returns the content of a revision that is a delta: with those before it that the
+// Reloader does not have.
+func (s *Source) chain(ctx context.Context, want Revision, mirrors []string) (*reload.Content, error) {
+	chain, err := s.client.Chain(ctx, s.name, want, reload.DeltaBase(ctx))
+	if err != nil {
+		return nil, err
+	}
+	contents := make([]*reload.Content, len(chain))
+	for i, r := range chain {
+		if err := r.check(s.name, s.options.Keys); err != nil {
+			return nil, &refusedError{want.ID, fmt.Errorf("revision %q, on which it rests: %w", r.ID, err)}
+		}
+		// It connects at its first Read: they are read one after the other.
+		t := &transfer{client: s.client, name: s.name, ctx: ctx, want: r, mirrors: slices.Clone(mirrors), avoid: s.avoid, sent: map[string]bool{}}
+		if r.Size == 0 {
+			t.finish()
+		}
+		contents[i] = contentOf(t)
+	}
+	return reload.Chain(contents...), nil
+}
+
+// contentOf returns the content that a transfer reads.
+func contentOf(t *transfer) *reload.Content {
+	r := t.want
+	return &reload.Content{Revision: r.ID, Base: r.Base, Size: r.Size, Modified: r.Created, Body: t, Verify: t.verify}
+}

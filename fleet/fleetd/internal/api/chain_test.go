@@ -1,0 +1,286 @@
+package api_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/poolswap/poolswap/fleet"
+	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/reload"
+)
+
+func TestDeltasAreChained(t *testing.T) {
+	s := newServer(t)
+	admin := s.token(fleet.AdminRole, "*", "")
+	revisions := "/v1/names/asn/revisions"
+	store := func(id, base, text string) answer {
+		query := "?id=" + id
+		if base != "" {
+			query += "&base=" + base
+		}
+		return s.do(admin, "POST", revisions+query, text)
+	}
+	whole := strings.Repeat("0123456789", 10)
+	for _, one := range []struct {
+		id, base, text string
+		status         int
+		code           string
+	}{
+		{"r0", "", whole, 201, ""},
+		{"r1", "r0", "0123456789", 201, ""},
+		{"r1", "r0", "0123456789", 201, ""}, // again
+		{"r1", "", "0123456789", 409, "refused"},
+		{"r2", "r1", "0123456789", 201, ""},
+		{"r3", "r2", "012345", 409, "snapshot"}, // 26 of 100 bytes
+		{"r3", "r2", "01234", 201, ""},
+		{"r4", "r3", "0", 409, "snapshot"},
+		{"b4", "r1", "0123456789", 201, ""}, // a branch
+		{"x", "none", "0", 400, "bad_request"},
+		{"x", "x", "0", 400, "bad_request"},
+		{"x", "%20%0a", "0", 400, "bad_request"},
+		{"r4", "", whole, 201, ""},
+	} {
+		a := store(one.id, one.base, one.text)
+		code := ""
+		if a.status >= 400 {
+			code = decode[struct{ Code string }](t, a).Code
+		} else if r := decode[fleet.Revision](t, a); r.ID != one.id || r.Base != one.base {
+			t.Errorf("stored is %+v", r)
+		}
+		if a.status != one.status || code != one.code {
+			t.Errorf("%q on %q: %d %q, want %d %q: %s", one.id, one.base, a.status, code, one.status, one.code, a.text)
+		}
+	}
+	replica := s.token(fleet.ReplicaRole, "asn", "r*")
+	for path, want := range map[string]string{
+		"r0/chain":          "[r0]",
+		"r3/chain":          "[r0 r1 r2 r3]",
+		"r3/chain?from=r0":  "[r1 r2 r3]",
+		"r3/chain?from=r2":  "[r3]",
+		"r3/chain?from=b4":  "[r0 r1 r2 r3]",
+		"r3/chain?from=r3":  "[r0 r1 r2 r3]",
+		"r3/chain?from=old": "[r0 r1 r2 r3]",
+		"b4/chain?from=r1":  "[b4]",
+		"r4/chain?from=r3":  "[r4]",
+	} {
+		a := s.want(200, "", replica, "GET", revisions+"/"+path, "")
+		var ids []string
+		for _, r := range decode[struct{ Revisions []fleet.Revision }](t, a).Revisions {
+			ids = append(ids, r.ID)
+		}
+		if got := fmt.Sprint(ids); got != want {
+			t.Errorf("%s is %s, want %s", path, got, want)
+		}
+	}
+	s.want(404, "not_found", replica, "GET", revisions+"/x/chain", "")
+}
+
+// rows is the object of a service that follows deltas.
+type rows = oplog.View[string, string]
+
+// decodeRows yields a row for each line "key value", and a deletion for "key".
+func decodeRows(_ context.Context, content *reload.Content) iter.Seq2[oplog.Change[string, string], error] {
+	return func(yield func(oplog.Change[string, string], error) bool) {
+		for lines := bufio.NewScanner(content.Body); lines.Scan(); {
+			key, value, _ := strings.Cut(lines.Text(), " ")
+			if !yield(oplog.Change[string, string]{Key: key, Value: value, Delete: value == ""}, nil) {
+				return
+			}
+		}
+	}
+}
+
+// followingService is a replica with a log.
+type followingService struct {
+	table    *oplog.Map[string, string]
+	source   *fleet.Source
+	reloader *reload.Reloader
+}
+
+func (s *server) following(id, dir string, keys ...ed25519.PublicKey) *followingService {
+	s.t.Helper()
+	client, err := fleet.NewClient(s.url, fleet.ClientOptions{Token: s.token(fleet.ReplicaRole, "asn", "*")})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	source, err := fleet.NewSource(client, "asn", fleet.SourceOptions{ID: id, Keys: keys})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	table, err := oplog.NewMap(oplog.MapOptions[string, string]{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	options := reload.Options{Observe: source.Observe, Logger: slog.New(slog.DiscardHandler)}
+	return &followingService{table, source, reload.NewLog(table.Log(), reload.Cache(source, dir), decodeRows, reload.LogOptions[rows]{Options: options})}
+}
+
+// text returns the rows, sorted.
+func (f *followingService) text() string {
+	view := f.table.Container().Acquire()
+	defer f.table.Container().Release(view)
+	return textOf(maps.Collect(view.All()))
+}
+
+func textOf(rows map[string]string) string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(rows)) {
+		fmt.Fprintf(&b, "%s %s\n", key, rows[key])
+	}
+	return b.String()
+}
+
+// TestReplicasFollowDeltas has two replicas, which now and then restart or are silent for a
+// while, follow signed publications: deltas, snapshots where one is due, and rollbacks.
+// Each has the table of the revision that it says it runs.
+func TestReplicasFollowDeltas(t *testing.T) {
+	s := newServer(t)
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := fleet.NewClient(s.url, fleet.ClientOptions{Token: s.token(fleet.OperatorRole, "asn", "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	publisher, err := fleet.NewPublisher(client, "asn", fleet.PublisherOptions{Key: private, New: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	controller, err := fleet.NewController(client, "asn")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(7, 7))
+	table := map[string]string{}
+	for i := range 200 {
+		table[fmt.Sprint("row", i)] = "value"
+	}
+	tables := map[string]map[string]string{}
+	publish := func(base string, delta string) string {
+		t.Helper()
+		var revision fleet.Revision
+		err := fleet.ErrSnapshot
+		if base != "" {
+			revision, _, err = publisher.PublishDelta(t.Context(), base, bytes.NewReader([]byte(delta)), "")
+		}
+		if errors.Is(err, fleet.ErrSnapshot) {
+			revision, _, err = publisher.Publish(t.Context(), bytes.NewReader([]byte(textOf(table))), "")
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tables[revision.ID] = maps.Clone(table)
+		return revision.ID
+	}
+	stable := publish("", "")
+	dirs := []string{t.TempDir(), t.TempDir()}
+	replicas := []*followingService{s.following("r0", dirs[0], public), s.following("r1", dirs[1], public)}
+	deltas, snapshots := uint64(0), 0
+	for i := range 60 {
+		switch r.IntN(8) {
+		case 0: // back
+			if plan, err := controller.Rollback(t.Context(), "", ""); err == nil {
+				stable = plan.Stable
+				table = maps.Clone(tables[stable])
+			}
+		default:
+			key := fmt.Sprint("row", r.IntN(300))
+			delta := key + " " + fmt.Sprint(i) + "\n"
+			if _, ok := table[key]; ok && r.IntN(2) == 0 {
+				delete(table, key)
+				delta = key + "\n"
+			} else {
+				table[key] = fmt.Sprint(i)
+			}
+			stable = publish(stable, delta)
+		}
+		for n, replica := range replicas {
+			if r.IntN(4) == 0 { // it does not look
+				continue
+			}
+			if r.IntN(10) == 0 {
+				deltas += replica.reloader.Status().Deltas
+				replica = s.following(fmt.Sprint("r", n), dirs[n], public)
+				replicas[n] = replica
+			}
+			if err := replica.reloader.Reload(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if status := replica.reloader.Status(); status.DeltaErr != nil {
+				t.Errorf("a delta did not fit: %v", status.DeltaErr)
+			} else if status.Stale == nil && status.Revision != stable {
+				t.Errorf("revision %q is loaded, and %q is stable", status.Revision, stable)
+			} else if want := textOf(tables[status.Revision]); replica.text() != want {
+				t.Errorf("revision %q has other rows", status.Revision)
+			}
+		}
+	}
+	stored, err := controller.Revisions(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range stored {
+		if one.Base == "" {
+			snapshots++
+		}
+	}
+	for _, replica := range replicas {
+		deltas += replica.reloader.Status().Deltas
+	}
+	if deltas < 30 || snapshots < 1 || snapshots > 5 {
+		t.Errorf("%d swaps by deltas, %d of %d revisions are whole", deltas, snapshots, len(stored))
+	}
+}
+
+// TestForeignDeltaIsRefused: a server that was taken over cannot put a delta of its own
+// below a signed revision.
+func TestUnsignedDeltaIsRefused(t *testing.T) {
+	s := newServer(t)
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := fleet.NewClient(s.url, fleet.ClientOptions{Token: s.token(fleet.OperatorRole, "asn", "")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	signed := func(key ed25519.PrivateKey) *fleet.Publisher {
+		p, err := fleet.NewPublisher(client, "asn", fleet.PublisherOptions{Key: key, New: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	whole := strings.Repeat("a 1\n", 50)
+	first, _, err := signed(private).Publish(t.Context(), strings.NewReader(whole), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	foreign, err := signed(nil).StoreDelta(t.Context(), first.ID, strings.NewReader("b 1\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, _, err := signed(private).PublishDelta(t.Context(), foreign.ID, strings.NewReader("c 1\n"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	replica := s.following("r0", t.TempDir(), public)
+	if err := replica.reloader.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "it is not signed") || !strings.Contains(err.Error(), foreign.ID) {
+		t.Errorf("%q on an unsigned delta: %v", last.ID, err)
+	}
+	if text := replica.text(); text != "" {
+		t.Errorf("it has %q", text)
+	}
+}
