@@ -40,6 +40,9 @@ func (w *Writer[T, P, Op]) Publish(ctx context.Context, from uint64, ops []Op, c
 		return 0, err
 	}
 	defer w.log.pass()
+	if from == anyVersion { // which no container has
+		return 0, poolswap.ErrConflict
+	}
 	return w.log.publish(ctx, ops, from, check)
 }
 
@@ -57,9 +60,12 @@ func (w *Writer[T, P, Op]) Replace(ctx context.Context, fill func(next, current 
 	}
 	defer l.pass()
 	return l.replace(ctx, func(next, current *T) error {
-		applied := uint64(0)
-		defer func() { l.counts.applied.Add(applied) }()
+		applied, ended := uint64(0), false
+		defer func() { ended = true; l.counts.applied.Add(applied) }()
 		return fill(next, current, func(op Op) error {
+			if ended {
+				panic("oplog: apply was called after the fill that Replace gave it to")
+			}
 			err := l.options.Apply(next, op)
 			if err == nil {
 				applied++

@@ -46,13 +46,13 @@ func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
 	kept := r.loadKept(ctx)
 	var e Event
 	for range rereads {
+		accepted := ""
 		if accept != nil {
-			e = r.attemptOnce(ctx, true, *accept)
-		} else {
-			e = r.attemptOnce(ctx, false, "")
+			accepted = *accept
 		}
+		e = r.attemptOnce(ctx, accept != nil, accepted)
 		if e.unfit {
-			e = r.attemptWhole(ctx, e.Err)
+			e = r.attemptWhole(ctx, accepted, e.Err)
 		}
 		if !errors.Is(e.Err, ErrChanged) {
 			break

@@ -43,6 +43,7 @@ func (b *bodies) add(content Content, part string) *Content {
 	for i, part := range content.Parts {
 		copied := *part
 		copied.Accepted = content.Accepted
+		copied.Source = cmp.Or(copied.Source, content.Source)
 		content.Parts[i] = b.add(copied, part.Source)
 	}
 	content.Body = io.NopCloser(readerOf(content.Parts))

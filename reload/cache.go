@@ -57,6 +57,9 @@ type cacheSource struct {
 	lock  *dirLock       // nil until this process has it
 	inUse map[string]int // files of attempts that run
 	last  kept           // the kept content, zero if it is not known yet
+
+	unkept      int // deltas since, which were not kept
+	unkeptBytes int64
 }
 
 // kept says which content dir holds, in its file kept.json.
@@ -117,7 +120,7 @@ func (c *cacheSource) Identity() string { return identityOf(c.source) }
 
 // Fetch implements Source.
 func (c *cacheSource) Fetch(ctx context.Context, have string) (*Content, error) {
-	if c.full() {
+	if c.full(MaxBytes(ctx)) {
 		ctx = withDeltaBase(ctx, "")
 	}
 	content, err := c.source.Fetch(ctx, have)
@@ -184,17 +187,19 @@ func (c *cacheSource) open(ctx context.Context) (_ *Content, last kept, err erro
 	if err != nil {
 		return nil, kept{}, c.unusable(err)
 	}
-	first, err := c.openOne(ctx, &last)
+	first, at, err := c.openOne(ctx, &last)
 	if err != nil {
 		return nil, kept{}, c.unusable(err)
 	}
 	contents, deltas := []*Content{first}, last.Deltas
 	for i := range deltas {
-		delta, unusable := c.openOne(ctx, &deltas[i])
+		delta, written, unusable := c.openOne(ctx, &deltas[i])
 		if unusable != nil {
-			last.Deltas, err = deltas[:i], c.unusable(fmt.Errorf("delta %d: %w", i+1, unusable))
+			last.Deltas, last.checked = deltas[:i], at // when that was the newest
+			err = c.unusable(fmt.Errorf("delta %d: %w", i+1, unusable))
 			break
 		}
+		at = written
 		delta.Base = contents[i].Revision
 		contents = append(contents, delta)
 	}
@@ -205,20 +210,20 @@ func (c *cacheSource) open(ctx context.Context) (_ *Content, last kept, err erro
 
 func (c *cacheSource) unusable(err error) error { return fmt.Errorf("the cache in %s: %w", c.dir, err) }
 
-// openOne opens the content of one record.
-func (c *cacheSource) openOne(ctx context.Context, one *kept) (_ *Content, err error) {
+// openOne opens the content of one record, and returns when it was written.
+func (c *cacheSource) openOne(ctx context.Context, one *kept) (_ *Content, at time.Time, err error) {
 	if one.verify, err = verifyKept(ctx, c.source, one.Revision, one.Proofs); err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	file, info, err := openKept(c.dir, one.fileName())
 	if err != nil {
-		return nil, err
+		return nil, at, err
 	}
 	if err := one.check(ctx, file, info.Size()); err != nil {
 		file.Close()
-		return nil, err
+		return nil, at, err
 	}
-	return one.content(file), nil
+	return one.content(file), inJSON(info.ModTime()), nil
 }
 
 // maxKept bounds the length of kept.json.

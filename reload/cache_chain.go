@@ -25,16 +25,27 @@ func (k *kept) has(file string) bool {
 	return file == k.fileName() || slices.ContainsFunc(k.Deltas, func(delta kept) bool { return file == delta.fileName() })
 }
 
-// full reports whether the kept deltas are as many as a Cache keeps: then it is time for
-// whole content.
-func (c *cacheSource) full() bool {
+// full reports whether the deltas since the kept content are as many as a Cache keeps, or
+// as many bytes as the Reloader takes: then it is time for whole content. Those that could
+// not be kept count, too.
+func (c *cacheSource) full(maxBytes int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var bytes int64
+	bytes := c.unkeptBytes
 	for _, delta := range c.last.Deltas {
 		bytes += delta.Size
 	}
-	return len(c.last.Deltas) >= maxDeltas || bytes > c.last.Size/4
+	return len(c.last.Deltas)+c.unkept >= maxDeltas || bytes > c.last.Size/4 || c.last.Size+bytes > maxBytes
+}
+
+// notKept counts deltas that could not be kept.
+func (c *cacheSource) notKept(deltas []kept) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.unkept += len(deltas)
+	for _, delta := range deltas {
+		c.unkeptBytes += delta.Size
+	}
 }
 
 // chain returns the record of contents, or of the kept content and contents.

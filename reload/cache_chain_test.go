@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap/reload"
 )
@@ -100,6 +101,11 @@ func TestCacheOfADamagedDelta(t *testing.T) {
 			if err := os.WriteFile(name, []byte("row7 9\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
+		} else if string(text) == "row7 2\n" { // the last before it was the newest until two hours ago
+			then := time.Now().Add(-2 * time.Hour)
+			if err := os.Chtimes(name, then, then); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	c.down = true
@@ -108,7 +114,7 @@ func TestCacheOfADamagedDelta(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := restarted.Status()
-	if s.Revision != "r1" || s.Stale == nil || !strings.Contains(rowsOf(readers), "row7 2\n") {
+	if age := s.Age(); s.Revision != "r1" || s.Stale == nil || age < time.Hour || !strings.Contains(rowsOf(readers), "row7 2\n") {
 		t.Errorf("the status is %+v", s)
 	}
 	c.down = false
@@ -118,6 +124,9 @@ func TestCacheOfADamagedDelta(t *testing.T) {
 	if want := []string{"r1"}; !slices.Equal(c.asked, want) {
 		t.Errorf("Fetch had the bases %q, want %q", c.asked, want)
 	}
+	c.down = true
+	last, readers := c.start()
+	reloads(t, last, readers, ledgerText(c.rows)) // the delta since was kept on the content before the damage
 }
 
 // TestCacheBoundsDeltas: from a quarter of the content on, it asks for the whole.
@@ -143,6 +152,20 @@ func TestCacheBoundsDeltas(t *testing.T) {
 	}
 }
 
+// loseOne has the Cache of a Reloader fail to keep a delta.
+func (c *chained) loseOne(r *reload.Reloader) {
+	c.Helper()
+	record := filepath.Join(c.dir, "kept.json")
+	if err := errors.Join(os.Rename(record, record+".away"), os.Mkdir(record, 0o700)); err != nil { // it cannot be replaced
+		c.Fatal(err)
+	}
+	c.set("2")
+	err := r.Reload(c.Context())
+	if err := errors.Join(err, os.Remove(record), os.Rename(record+".away", record)); err != nil {
+		c.Fatal(err)
+	}
+}
+
 // TestDeltaOnContentThatIsNotKept is not kept: the next process begins with the content
 // before.
 func TestDeltaOnContentThatIsNotKept(t *testing.T) {
@@ -150,18 +173,7 @@ func TestDeltaOnContentThatIsNotKept(t *testing.T) {
 	r, readers := c.start()
 	reloads(t, r, readers, ledgerText(c.rows))
 	first := ledgerText(c.rows)
-	record := filepath.Join(c.dir, "kept.json")
-	if err := os.Rename(record, record+".away"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Mkdir(record, 0o700); err != nil { // it cannot be replaced
-		t.Fatal(err)
-	}
-	c.set("2")
-	reloads(t, r, readers, ledgerText(c.rows))
-	if err := errors.Join(os.Remove(record), os.Rename(record+".away", record)); err != nil {
-		t.Fatal(err)
-	}
+	c.loseOne(r)
 	c.set("3") // its base was not kept
 	reloads(t, r, readers, ledgerText(c.rows))
 	c.down = true

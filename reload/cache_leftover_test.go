@@ -148,7 +148,7 @@ func TestCacheKeepsNoEndlessRevision(t *testing.T) {
 		t.Fatal(err)
 	}
 	succeeds(t, r, c, "newer")
-	if text := strings.Join(lines.all(), "\n"); !strings.Contains(text, "it is not kept: its revision of 921600 bytes is too long") {
+	if text := strings.Join(lines.all(), "\n"); !strings.Contains(text, "as its revision of 921600 bytes is long") {
 		t.Errorf("the log is\n%s", text)
 	}
 	fake.Fail(errDown)

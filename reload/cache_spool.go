@@ -40,17 +40,25 @@ func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, 
 		file, record, err := c.spoolOne(ctx, one, inUse, maxBytes)
 		if err != nil {
 			files.Close()
+			if inUse == nil {
+				c.sweep(namesOf(records))
+			}
 			return nil, err
 		}
 		files, records = append(files, file), append(records, record)
 		maxBytes = max(0, maxBytes-record.Size)
 	}
 	spooled := chainOf(content.Source, files)
+	if inUse == nil {
+		spooled.Body = &spooledBody{spooled.Body, c, namesOf(records)}
+	}
 	spooled.Base, spooled.Stale = content.Base, content.Stale
 	spooled.Published = func() error {
 		err := inUse
 		if err == nil {
-			err = c.keep(content.Base, records)
+			if err = c.keep(content.Base, records); err != nil && content.isDelta() {
+				c.notKept(records)
+			}
 		}
 		if content.Published != nil {
 			err = errors.Join(err, content.Published())
@@ -81,9 +89,6 @@ func (c *cacheSource) spoolOne(ctx context.Context, content *Content, inUse erro
 	spooled := last.content(file)
 	if last.Size > maxBytes { // a Reloader whose ctx does not come here may allow more than was written
 		spooled.Body = &fileReader{io.MultiReader(spooled.Body, failingReader{fmt.Errorf("%w (%d)", errTooLarge, maxBytes)}), file}
-	}
-	if inUse == nil {
-		spooled.Body = &spooledBody{spooled.Body, c, last.fileName()}
 	}
 	spooled.Base = content.Base
 	return spooled, last, nil
@@ -162,7 +167,7 @@ func (c *cacheSource) keep(base string, contents []kept) error {
 		return err
 	}
 	if len(text) >= maxKept {
-		return fmt.Errorf("it is not kept: its revision of %d bytes is too long", len(last.newest()))
+		return fmt.Errorf("it is not kept: its record has %d bytes, as its revision of %d bytes is long", len(text), len(last.newest()))
 	}
 	part, err := os.CreateTemp(c.dir, "*"+partSuffix)
 	if err != nil {
@@ -192,17 +197,27 @@ func (c *cacheSource) record(file string, last kept) error {
 	if err := os.Rename(file, filepath.Join(c.dir, keptName)); err != nil {
 		return err
 	}
-	c.last = last
+	c.last, c.unkept, c.unkeptBytes = last, 0, 0
 	return nil
 }
 
-// sweep removes the files that dir does not keep, now that name is not in use any
+// namesOf returns the names of the files of contents.
+func namesOf(contents []kept) (names []string) {
+	for _, one := range contents {
+		names = append(names, one.fileName())
+	}
+	return names
+}
+
+// sweep removes the files that dir does not keep, now that these are not in use any
 // more: content that was replaced or refused.
-func (c *cacheSource) sweep(name string) {
+func (c *cacheSource) sweep(unused []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.inUse[name]--; c.inUse[name] == 0 {
-		delete(c.inUse, name)
+	for _, name := range unused {
+		if c.inUse[name]--; c.inUse[name] == 0 {
+			delete(c.inUse, name)
+		}
 	}
 	last, err := readKept(c.dir)
 	if err != nil { // perhaps for a moment
@@ -236,11 +251,11 @@ func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 type spooledBody struct {
 	io.ReadCloser
 	cache *cacheSource
-	name  string
+	names []string
 }
 
 func (b *spooledBody) Close() error {
 	err := b.ReadCloser.Close()
-	b.cache.sweep(b.name)
+	b.cache.sweep(b.names)
 	return err
 }

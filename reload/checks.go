@@ -82,14 +82,16 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	if against != digest {
 		inner = "" // the same content may be right now, or wrong
 	}
-	base := DeltaBase(ctx)
-	innerBase, _ := cutDigest(base)
-	content, err := c.Source.Fetch(withDeltaBase(ctx, innerBase), inner)
+	content, err := c.Source.Fetch(withDeltaBase(ctx, ""), inner) // no digest tells a delta from the whole
 	if err != nil {
 		return nil, err
 	}
 	if err := content.closeMalformed(); err != nil {
 		return nil, err
+	}
+	if content.isDelta() || content.isChain() {
+		content.discard()
+		return nil, fmt.Errorf("%s gave a delta, which no %s can check", nameOf(c.Source), c.check)
 	}
 	if _, err := c.today(ctx); err != nil { // before the transfer, which would be in vain
 		content.discard()
@@ -97,9 +99,6 @@ func (c *checkedSource) Fetch(ctx context.Context, have string) (*Content, error
 	}
 	if content.Revision != "" { // content without one is fetched each time
 		content.Revision += joint + digest
-	}
-	if content.Base != "" && content.Base == innerBase {
-		content.Base = base
 	}
 	content.proofs = slices.Concat(content.proofs, proofs)
 	content.Verify = both(content.Verify, func(sum [sha256.Size]byte) error {

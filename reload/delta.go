@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 )
 
 // DeltaBase returns the revision that content of Fetch can change, with that as its Base:
@@ -39,7 +40,7 @@ func (r *Reloader) deltaBase() string {
 func (c *Content) isDelta() bool { return c.Base != "" }
 
 // isChain reports whether Parts are a content and deltas on it.
-func (c *Content) isChain() bool { return len(c.Parts) > 1 && c.Parts[1].Base != "" }
+func (c *Content) isChain() bool { return len(c.Parts) > 0 && c.Parts[len(c.Parts)-1].Base != "" }
 
 // contents returns the parts of a chain, or c.
 func (c *Content) contents() []*Content {
@@ -64,6 +65,17 @@ func (c *Content) malformedDelta() error {
 		}
 		return nil
 	}
+	if n := len(c.Parts); n > maxDeltas+1 {
+		return fmt.Errorf("the Source returned a chain of %d contents, more than %d", n, maxDeltas+1)
+	}
+	if last := c.Parts[len(c.Parts)-1].Revision; !strings.HasSuffix(c.Revision, last) { // behind a Fallback, there is more before it
+		return fmt.Errorf("the Source returned a chain of revision %.100q that ends with %.100q", c.Revision, last)
+	}
+	for i, part := range c.Parts {
+		if len(part.Parts) > 0 {
+			return fmt.Errorf("the Source returned a chain whose part %d has Parts", i)
+		}
+	}
 	for i, part := range c.Parts[1:] {
 		if part.Base == "" || part.Base != c.Parts[i].Revision {
 			return fmt.Errorf("the Source returned a chain whose part %d changes %.100q, not %.100q", i+1, part.Base, c.Parts[i].Revision)
@@ -74,9 +86,9 @@ func (c *Content) malformedDelta() error {
 
 // attemptWhole makes an attempt with whole content, since a delta did not fit. The caller
 // has the turn.
-func (r *Reloader) attemptWhole(ctx context.Context, unfit error) Event {
+func (r *Reloader) attemptWhole(ctx context.Context, accept string, unfit error) Event {
 	r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: a delta did not fit, so all is fetched", slog.String("source", r.name), slog.Any("error", unfit))
-	e := r.attemptOnce(ctx, true, "")
+	e := r.attemptOnce(ctx, true, accept)
 	e.DeltaErr = unfit
 	return e
 }

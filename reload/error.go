@@ -18,6 +18,8 @@ type Error struct {
 	Refused  bool   // the content itself is bad; this revision is not fetched again
 	Current  uint64 // the version that stays current, 0 if there is none
 	Err      error
+
+	delta bool // whole content is fetched at once
 }
 
 // Stage is the part of an attempt that failed.
@@ -40,6 +42,9 @@ func (e *Error) Error() string {
 	next := "it is tried again"
 	if e.Refused {
 		next = "not tried again until the revision changes"
+	}
+	if e.delta {
+		next = "the whole content is fetched at once"
 	}
 	kept := "nothing is loaded yet"
 	if e.Current != 0 {

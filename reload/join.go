@@ -144,6 +144,9 @@ func (j *joinSource) join(parts partsBody, get func(Source) (*Content, error)) (
 		if err := part.malformed(); err != nil {
 			return nil, errorOf(source, err)
 		}
+		if part.isDelta() || part.isChain() {
+			return nil, errorOf(source, errors.New("a delta, which a Join has no use for"))
+		}
 		part.Source = cmp.Or(part.Source, nameOf(source))
 		revisions[i] = part.Revision
 		all.addPart(part)

@@ -15,7 +15,7 @@ type LogOptions[T any] struct {
 	Options
 
 	// Check, if not nil, looks at the whole result before it is published: next, and
-	// current, which it will replace, or nil. An error refuses the content. content says
+	// current, which it will replace: at first the empty object of the log. An error refuses the content. content says
 	// whether an operator accepted it. Check must write to neither, and not keep them.
 	Check func(next, current *T, content *Content) error
 }
@@ -32,8 +32,9 @@ type LogOptions[T any] struct {
 // Event.DeltaErr; if a transfer breaks off, it asks again as usual. Content of a chain is
 // published as one version, too. Whole content costs a Copy of the log.
 //
-// From then on, nobody else publishes in log: see [oplog.Writer]. A publication past the
-// log is noticed at the next delta, which does not fit then.
+// From then on, nobody else publishes in log: see [oplog.Writer]. After a publication past
+// the log, the next revision is fetched whole; until then Status does not tell. Readers
+// begin with the empty object of the log: [Ready] says when something is loaded.
 //
 // NewLog panics if log, source or decode is nil, if an option is negative, or if log has
 // a Writer.
@@ -74,7 +75,7 @@ type follower[T any, P poolswap.Object[T], Op any] struct {
 
 func (f *follower[T, P, Op]) publish(ctx context.Context, a *attempt) (version uint64, err error) {
 	if a.content.isDelta() {
-		version, err = f.change(ctx, a)
+		version, err = f.change(a)
 	} else {
 		version, err = f.replace(ctx, a)
 	}
@@ -114,7 +115,7 @@ func (f *follower[T, P, Op]) each(a *attempt, do func(op Op) error) error {
 
 // change publishes deltas. Those that fail have taken no object, unless an operation
 // fails: then the log copies one.
-func (f *follower[T, P, Op]) change(ctx context.Context, a *attempt) (version uint64, err error) {
+func (f *follower[T, P, Op]) change(a *attempt) (version uint64, err error) {
 	from := f.container.Version()
 	if a.deltaBase() != a.content.Base {
 		return 0, errBase
@@ -129,20 +130,25 @@ func (f *follower[T, P, Op]) change(ctx context.Context, a *attempt) (version ui
 	if len(ops) == 0 {
 		return 0, errUnchanged
 	}
-	version, err = f.writer.Publish(ctx, from, ops, func(next, current *T) (err error) {
-		if f.check != nil {
-			a.stage = Loading
-			if err = recovered(func() error { return f.check(next, current, a.content) }); err == nil {
-				a.stage = Publishing
+	waiting, cancel := context.WithTimeout(a.ctx, a.options.ObjectWait)
+	defer cancel()
+	err = recovered(func() (err error) { // Apply and Copy can panic
+		version, err = f.writer.Publish(waiting, from, ops, func(next, current *T) (err error) {
+			if f.check != nil {
+				a.stage = Loading
+				if err = f.check(next, current, a.content); err == nil {
+					a.stage = Publishing
+				}
 			}
-		}
+			return err
+		})
 		return err
 	})
 	switch {
 	case version != 0:
 	case errors.Is(err, poolswap.ErrConflict):
 		err = errBase
-	case errors.As(err, new(*oplog.ApplyError)):
+	case errors.As(err, new(*oplog.ApplyError)), errors.As(err, new(*poolswap.HookPanicError)):
 		a.stage = Loading
 	}
 	return version, err

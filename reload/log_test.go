@@ -2,7 +2,6 @@ package reload_test
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -332,12 +331,11 @@ func TestNewLogWithNil(t *testing.T) {
 // TestDeltasOfWrappedSources: each wrapper translates the revisions.
 func TestDeltasOfWrappedSources(t *testing.T) {
 	for name, wrap := range map[string]func(h *history) reload.Source{
-		"Wrapper":      func(h *history) reload.Source { return reload.Wrapper{Source: h} },
-		"Fallback":     func(h *history) reload.Source { return reload.Fallback(sourceFunc(unavailable), h) },
-		"VerifySHA256": func(h *history) reload.Source { return reload.VerifySHA256(h, newestSum(h)) },
-		"Cache":        func(h *history) reload.Source { return reload.Cache(h, t.TempDir()) },
+		"Wrapper":  func(h *history) reload.Source { return reload.Wrapper{Source: h} },
+		"Fallback": func(h *history) reload.Source { return reload.Fallback(sourceFunc(unavailable), h) },
+		"Cache":    func(h *history) reload.Source { return reload.Cache(h, t.TempDir()) },
 		"all": func(h *history) reload.Source {
-			return reload.Fallback(sourceFunc(unavailable), reload.Cache(reload.VerifySHA256(h, newestSum(h)), t.TempDir()))
+			return reload.Wrapper{Source: reload.Fallback(sourceFunc(unavailable), reload.Cache(h, t.TempDir()))}
 		},
 	} {
 		const many = "111111111111111111111111" // a Cache keeps deltas of a quarter of it
@@ -361,17 +359,26 @@ func unavailable(context.Context, string) (*reload.Content, error) {
 	return nil, errors.New("unavailable")
 }
 
-// newestSum is a Source of the sum of the newest content of h, whole or a delta.
-func newestSum(h *history) reload.Source {
-	return sourceFunc(func(context.Context, string) (*reload.Content, error) {
-		newest := len(h.releases) - 1
-		text := h.releases[newest].delta
-		if h.snapshot == newest {
-			text = h.releases[newest].whole
-		}
-		sum := sha256.Sum256([]byte(text))
+// TestChecksTakeNoDeltas: the sum beside content is that of the whole.
+func TestChecksTakeNoDeltas(t *testing.T) {
+	h := new(history)
+	sums := sourceFunc(func(context.Context, string) (*reload.Content, error) {
+		sum := sumOf(h.releases[len(h.releases)-1].whole)
 		return &reload.Content{Revision: "sum", Size: -1, Body: io.NopCloser(strings.NewReader(fmt.Sprintf("%x", sum)))}, nil
 	})
+	h.release(map[string]string{"a": "1"})
+	log := newLedgerLog(t)
+	r := reload.NewLog(log, reload.VerifySHA256(h, sums), decodeLedger, reload.LogOptions[ledger]{Options: reload.Options{Logger: quiet}})
+	reloads(t, r, log.Container(), "a 1\n")
+	h.release(map[string]string{"a": "2"}, "a 2")
+	if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), "history gave a delta, which no SHA-256 can check") {
+		t.Error(failure)
+	}
+	h.snapshot = 1
+	reloads(t, r, log.Container(), "a 2\n")
+	if want := []string{"", "", ""}; !slices.Equal(h.asked, want) {
+		t.Errorf("Fetch had the bases %q, want %q", h.asked, want)
+	}
 }
 
 // TestJoinHasNoDeltas: it fetches all parts.

@@ -86,7 +86,7 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 // origin is honest again.
 func (r *Reloader) tooLarge(e Event, a *attempt, err error) Event {
 	e.unfit = a.content.isDelta()
-	if e.unfit || a.bodies.checked() {
+	if e.unfit || e.kept || a.bodies.checked() { // the origin may have less than what was kept of it
 		return r.failed(e, Reading, err, false)
 	}
 	return r.refused(e, Reading, err)
@@ -106,6 +106,6 @@ func (r *Reloader) refused(e Event, stage Stage, err error) Event {
 // failed settles an attempt that failed.
 func (r *Reloader) failed(e Event, stage Stage, err error, refused bool) Event {
 	e.Outcome = Failed
-	e.Err = &Error{Source: cmp.Or(e.ServedBy, r.name), Revision: e.Revision, Stage: stage, Refused: refused, Current: r.version(), Err: err}
+	e.Err = &Error{Source: cmp.Or(e.ServedBy, r.name), Revision: e.Revision, Stage: stage, Refused: refused, Current: r.version(), Err: err, delta: e.unfit}
 	return e
 }

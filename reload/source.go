@@ -79,8 +79,8 @@ type Content struct {
 	// order. load may read them in any order, or side by side. Body is then all of
 	// them, one after the other, and closes them. Size is their sum, or -1,
 	// Modified the latest. Each part has its own File, Verify and Changed, which are nil
-	// here. Parts can be a chain, too: a content, and the deltas since, the Base of each
-	// being the Revision of the one before.
+	// here. Parts can be a chain, too, which [Chain] makes: a content, and the deltas
+	// since, the Base of each being the Revision of the one before.
 	Parts []*Content
 
 	// Source is the name of the source, for load's errors: which file has the bad

@@ -55,7 +55,7 @@ type Status struct {
 	Version  uint64    // of the loaded object, 0 if there is none
 	Loaded   time.Time // when it was published
 	Modified time.Time // when its origin made it, if known
-	SHA256   string    // of the loaded content, in hexadecimal: the same on each host, unlike the revision of a File; for a Join of the digests of its parts
+	SHA256   string    // of the loaded content, in hexadecimal: the same on each host, unlike the revision of a File; for a Join of the digests of its parts; after a delta of that alone
 	Size     int64     // of the loaded content, in bytes
 	Fetch    time.Duration
 	Load     time.Duration
