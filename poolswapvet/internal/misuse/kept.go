@@ -88,7 +88,7 @@ func (fn *function) keeps(literal *ssa.Function, lender string) {
 			case isKind(use, refs.Release) && use.(ssa.CallInstruction).Common().Args[1] == ssa.Value(parameter):
 				fn.report(use.Pos(), "the function of %s releases an object that it does not hold: %s does", lender, lender)
 			}
-			if start := startedWith(use); start != nil && !waitsIn(literal) {
+			if start := startedWith(use); start != nil && !waitsAfter(start) {
 				fn.report(start.Pos(), "a goroutine has the object of the function of %s, which is not held any more when it has returned (Retain it)", lender)
 			}
 		}

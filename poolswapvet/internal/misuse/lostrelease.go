@@ -29,7 +29,7 @@ var LostRelease = analyzer("lostrelease",
 				continue
 			}
 			flow := fn.program.FollowAlone(v)
-			if flow.OnlyCompared() || flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains) > 0 {
+			if flow.OnlyCompared() || flow.Escapes || flow.Merged || len(flow.Retains) > 0 {
 				continue
 			}
 			for _, end := range flow.Defers {
@@ -62,6 +62,9 @@ func (fn *function) releasedOnce(retain *ssa.Call) bool {
 		return false
 	}
 	flow := fn.program.Follow(object)
+	if len(flow.Releases) == 1 && refs.InLoop(flow.Releases[0].Block(), object.(ssa.Instruction).Block()) {
+		return false
+	}
 	return len(flow.Releases)+len(flow.Defers) == 1 && len(flow.Handed) == 0 && !flow.Escapes && !flow.Merged && !flow.Returned && len(flow.Retains) == 1
 }
 
@@ -76,7 +79,7 @@ func (fn *function) overwritten() {
 			}
 			if kind := fn.program.Joined(joined); kind != refs.None {
 				flow := fn.program.FollowAlone(joined)
-				if flow.OnlyCompared() || flow.Escapes || flow.Merged || flow.Returned || len(flow.Retains) > 0 {
+				if flow.OnlyCompared() || flow.Escapes || flow.Merged || len(flow.Retains) > 0 {
 					continue
 				}
 				if call, ok := flow.Lost(joined).(*ssa.Call); ok {

@@ -23,6 +23,7 @@ func TestMisuse(t *testing.T) {
 		{"shared", []*analysis.Analyzer{misuse.ReaderShare}},
 		{"slabs", []*analysis.Analyzer{misuse.SlabEscape}},
 		{"service", misuse.All},
+		{"paths", misuse.All},
 	} {
 		t.Run(c.programs, func(t *testing.T) {
 			all := together(c.analyzers)

@@ -1,10 +1,8 @@
 package misuse
 
 import (
-	"go/token"
 	"go/types"
 	"slices"
-	"strings"
 
 	"golang.org/x/tools/go/ssa"
 
@@ -46,7 +44,7 @@ func (fn *function) shared(reader ssa.Value, made *ssa.Call) {
 		if before != nil && isWait(in) {
 			before = nil
 		}
-		if !ok || !loadsFrom(start, variable) {
+		if !ok || !loadsFrom(start, variable) || takesTurns(start) {
 			continue
 		}
 		if before != nil && before.Block() == start.Block() {
@@ -56,7 +54,7 @@ func (fn *function) shared(reader ssa.Value, made *ssa.Call) {
 		if fn.loadsAfter(start, reader) && !waitsIn(fn.f) {
 			fn.report(start.Pos(), "a goroutine and its starter share the Reader of line %d: each needs one of its own", fn.line(made.Pos()))
 		}
-		if again := inLoop(start.Block(), made.Block()); again && !waits(start.Block(), made.Block()) {
+		if again := refs.InLoop(start.Block(), made.Block()); again && !waits(start.Block(), made.Block()) {
 			fn.report(start.Pos(), "goroutines that are started in a loop share the Reader of line %d: each needs one of its own", fn.line(made.Pos()))
 		}
 	}
@@ -122,97 +120,6 @@ func loaded(v ssa.Value) bool {
 		if load, ok := use.(*ssa.UnOp); ok && loaded(load) {
 			return true
 		}
-	}
-	return false
-}
-
-// inLoop reports whether the block can run again without that of outside.
-func inLoop(block, outside *ssa.BasicBlock) bool {
-	return slices.Contains(around(block, outside), block)
-}
-
-// around returns the blocks that can follow, without running through that of outside.
-func around(block, outside *ssa.BasicBlock) (found []*ssa.BasicBlock) {
-	for todo := []*ssa.BasicBlock{block}; len(todo) > 0; todo = todo[1:] {
-		for _, next := range todo[0].Succs {
-			if next != outside && !slices.Contains(found, next) {
-				found = append(found, next)
-				todo = append(todo, next)
-			}
-		}
-	}
-	return found
-}
-
-// waits reports whether the loop around the block waits for something: perhaps for the
-// goroutine to end.
-func waits(block, outside *ssa.BasicBlock) bool {
-	for _, b := range around(block, outside) {
-		if !slices.Contains(around(b, outside), block) {
-			continue // behind the loop
-		}
-		if slices.ContainsFunc(b.Instrs, isWait) {
-			return true
-		}
-	}
-	return false
-}
-
-// waitsIn reports whether the function waits for something.
-func waitsIn(f *ssa.Function) bool {
-	return slices.ContainsFunc(f.Blocks, func(b *ssa.BasicBlock) bool { return slices.ContainsFunc(b.Instrs, isWait) })
-}
-
-// waitsAfter reports whether the function may wait for something once it has run the
-// instruction.
-func waitsAfter(start ssa.Instruction) bool {
-	behind := false
-	for _, in := range start.Block().Instrs {
-		if behind = behind || in == start; behind && mayWait(in) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(around(start.Block(), nil), func(b *ssa.BasicBlock) bool { return slices.ContainsFunc(b.Instrs, mayWait) })
-}
-
-// mayWait reports whether the instruction waits, or is a call that might: of a function
-// that is not known, that is passed something to wait for, or that waits itself.
-func mayWait(in ssa.Instruction) bool {
-	call, ok := in.(ssa.CallInstruction)
-	if !ok {
-		return isWait(in)
-	}
-	if _, isGo := in.(*ssa.Go); isGo {
-		return false
-	}
-	if kind := refs.KindOf(call.Common()); kind != refs.None {
-		return false
-	}
-	if _, isBuiltin := call.Common().Value.(*ssa.Builtin); isBuiltin {
-		return false
-	}
-	f := call.Common().StaticCallee()
-	if f == nil || isWait(in) || slices.Contains([]string{"Sleep", "Shutdown", "Stop", "Close", "Join", "Do", "Run"}, f.Name()) || waitsIn(f) {
-		return true
-	}
-	return slices.ContainsFunc(call.Common().Args, func(v ssa.Value) bool {
-		switch v.Type().Underlying().(type) {
-		case *types.Chan, *types.Signature:
-			return true
-		}
-		return strings.Contains(v.Type().String(), "sync.") || strings.Contains(v.Type().String(), "errgroup.")
-	})
-}
-
-func isWait(in ssa.Instruction) bool {
-	switch in := in.(type) {
-	case *ssa.Select:
-		return true
-	case *ssa.UnOp:
-		return in.Op == token.ARROW
-	case *ssa.Call:
-		n := name(in)
-		return n == "Wait" || n == "Lock" || n == "Acquire"
 	}
 	return false
 }

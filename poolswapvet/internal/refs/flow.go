@@ -187,7 +187,9 @@ func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
 		switch {
 		case isDebug(use):
 		case sure && !inside.Escapes && !inside.Returned && Returns(use, made):
+			_, direct := use.(*ssa.Return)
 			f.closers = append(f.closers, made)
+			f.Escapes = f.Escapes || !direct
 		case isGo && sure && !inside.Escapes && !inside.Returned:
 			f.Handed = append(f.Handed, use)
 		case !releases && Returns(use, made):

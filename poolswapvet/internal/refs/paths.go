@@ -3,6 +3,7 @@ package refs
 import (
 	"go/token"
 	"go/types"
+	"slices"
 
 	"golang.org/x/tools/go/ssa"
 )
@@ -24,7 +25,7 @@ func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 		at := 0
 		for ; ; at++ {
 			if _, ok := block.Instrs[at].(*ssa.Phi); !ok {
-				return s.from(block, at, state{})
+				return s.from(block, at, newState())
 			}
 		}
 	}
@@ -33,22 +34,30 @@ func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 		at++
 	}
 	failure := f.failure(taken)
-	known := state{}
+	known := newState()
 	switch {
 	case failure == nil:
 	case types.Identical(failure.Type().Underlying(), types.Typ[types.Bool]): // it is true if there is a reference
-		known[key(failure, f)] = true
+		known.decided[key(failure, f)] = true
 	default:
 		s.failure = key(failure, f)
-		known[s.failure+"!=nil"] = false
+		known.decided[s.failure+"!=nil"] = false
 	}
 	for b := block; len(b.Preds) == 1; b = b.Preds[0] { // the conditions under which it is taken
 		if in, ok := b.Preds[0].Instrs[len(b.Preds[0].Instrs)-1].(*ssa.If); ok {
-			name, negated := condition(in.Cond, f)
-			known[name] = (b.Preds[0].Succs[0] == b) != negated
+			known.assume(in.Cond, b.Preds[0].Succs[0] == b, f)
 		}
 	}
 	return s.from(block, at+1, known)
+}
+
+// returnedBy reports whether the caller has the reference then, or a literal that gives it
+// back.
+func (f *Flow) returnedBy(in *ssa.Return) bool {
+	return slices.ContainsFunc(in.Results, func(v ssa.Value) bool {
+		made, ok := v.(*ssa.MakeClosure)
+		return f.Is(v) || ok && slices.Contains(f.closers, made)
+	})
 }
 
 // markReachable marks the blocks that follow, up to the one that takes the reference anew.
@@ -59,6 +68,13 @@ func markReachable(from, until *ssa.BasicBlock, marked map[*ssa.BasicBlock]bool)
 			markReachable(next, until, marked)
 		}
 	}
+}
+
+// InLoop reports whether the block can run again without that of outside.
+func InLoop(block, outside *ssa.BasicBlock) bool {
+	inside := map[*ssa.BasicBlock]bool{}
+	markReachable(block, outside, inside)
+	return inside[block]
 }
 
 // failure returns the second result of a call which took the reference, or nil: an error,

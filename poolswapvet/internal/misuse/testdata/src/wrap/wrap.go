@@ -29,3 +29,12 @@ func (t *Tables) Rows(table *Table) int { return len(table.Rows) }
 var kept *Table
 
 func Keep(table *Table) { kept = table }
+
+// Runner waits where the analyzers do not see it.
+type Runner struct{ done chan struct{} }
+
+func (r *Runner) Step() { r.done <- struct{}{} }
+
+func (r *Runner) Finish() { r.finish() }
+
+func (r *Runner) finish() { <-r.done }

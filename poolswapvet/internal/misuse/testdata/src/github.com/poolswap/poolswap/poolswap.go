@@ -34,6 +34,7 @@ type Pool[T any, P Object[T]] struct{ _ *T }
 func (p *Pool[T, P]) Get() *T             { return nil }
 func (p *Pool[T, P]) TryGet() (*T, error) { return nil, nil }
 func (p *Pool[T, P]) Release(obj *T)      {}
+func (p *Pool[T, P]) Refs(obj *T) int     { return 0 }
 
 type Reader[T any] struct{ obj *T }
 
