@@ -147,7 +147,8 @@ func (fn *function) usesAfter(flow *refs.Flow, kind refs.Kind, format string) {
 // usedByGoroutines reports goroutines that may use the object when it was released.
 func (fn *function) usedByGoroutines(flow *refs.Flow) {
 	for _, use := range flow.Uses {
-		if _, ok := use.(*ssa.Go); !ok || waitsAfter(use) {
+		_, isGo := use.(*ssa.Go)
+		if !isGo && started(use) == nil || waitsAfter(use) {
 			continue
 		}
 		for _, end := range flow.Defers {
@@ -169,7 +170,12 @@ func (fn *function) returned(v ssa.Value, flow *refs.Flow) {
 		return
 	}
 	for _, use := range flow.Uses {
-		if _, isReturn := use.(*ssa.Return); !isReturn {
+		_, isReturn := use.(*ssa.Return)
+		store, isStore := use.(*ssa.Store)
+		if isStore { // of a literal that uses it, to the result
+			_, isReturn = store.Val.(*ssa.MakeClosure)
+		}
+		if !isReturn {
 			continue
 		}
 		for _, end := range append(flow.Releases[:len(flow.Releases):len(flow.Releases)], flow.Defers...) {

@@ -39,8 +39,15 @@ var LostRelease = analyzer("lostrelease",
 			}
 			if lost := flow.Lost(call); lost != nil {
 				message := fmt.Sprintf("the result of %s is not %s before the function ends", name(call), given[kind])
-				if lost == ssa.Instruction(call) {
+				if lost.Parent() != fn.f {
+					message = fmt.Sprintf("the goroutine that has the result of %s does not release it before it ends", name(call))
+					if lost.Pos().IsValid() {
+						message = fmt.Sprintf("the goroutine that has the result of %s does not release it on the path to the return in line %d", name(call), fn.line(lost.Pos()))
+					}
+				} else if lost == ssa.Instruction(call) {
 					message = fmt.Sprintf("the result of %s is not %s before the loop takes the next", name(call), given[kind])
+				} else if next, ok := lost.(*ssa.Call); ok {
+					message = fmt.Sprintf("the result of %s is not %s before its variable gets that of %s in line %d", name(call), given[kind], name(next), fn.line(lost.Pos()))
 				} else if _, isReturn := lost.(*ssa.Return); isReturn && lost.Pos().IsValid() {
 					message = fmt.Sprintf("the result of %s is not %s on the path to the return in line %d", name(call), given[kind], fn.line(lost.Pos()))
 				}

@@ -15,8 +15,9 @@ import (
 // state is what a path has decided: conditions by key, and how values compare with
 // constants.
 type state struct {
-	decided map[string]bool
-	facts   map[string][]fact
+	decided  map[string]bool
+	facts    map[string][]fact
+	deferred []ssa.Instruction // literals that give the reference back, perhaps
 }
 
 // fact says how a value compares with a constant.
@@ -29,7 +30,7 @@ func newState() state {
 	return state{decided: map[string]bool{}, facts: map[string][]fact{}}
 }
 
-func (s state) clone() state { return state{maps.Clone(s.decided), maps.Clone(s.facts)} }
+func (s state) clone() state { return state{maps.Clone(s.decided), maps.Clone(s.facts), s.deferred} }
 
 // forget deletes what is known of values with that key in theirs.
 func (s state) forget(name string) {
@@ -240,6 +241,16 @@ func key(v ssa.Value, f *Flow) string {
 	case *ssa.Call:
 		if b, ok := v.Call.Value.(*ssa.Builtin); ok && len(v.Call.Args) == 1 {
 			return b.Name() + "(" + key(v.Call.Args[0], f) + ")"
+		} else if ok && b.Name() == "recover" {
+			return "recover()"
+		}
+	case *ssa.FreeVar: // the variable of the function around
+		made := v.Parent().Referrers()
+		if made == nil || len(*made) != 1 {
+			break
+		}
+		if made, ok := (*made)[0].(*ssa.MakeClosure); ok {
+			return key(made.Bindings[slices.Index(v.Parent().FreeVars, v)], f)
 		}
 	}
 	return fmt.Sprintf("%p", v)

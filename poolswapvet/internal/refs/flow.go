@@ -26,6 +26,11 @@ type Flow struct {
 	slabAccessors    []*ssa.Call        // that return a string of a slab in it
 	moved            map[*ssa.Phi]bool  // where it is joined with others, if it is followed no further
 
+	// literals are those that give it back, by the instructions that defer or start them,
+	// and replaced the stores of other objects to its variable.
+	literals map[ssa.Instruction]within
+	replaced map[ssa.Instruction]bool
+
 	// Sure are the calls of function literals that give it back however they return.
 	Sure map[ssa.Instruction]bool
 
@@ -144,6 +149,7 @@ func (p *Program) call(f *Flow, alias ssa.Value, use ssa.CallInstruction) {
 // variable notes what becomes of a variable that has the reference, and returns its
 // loads. A function literal that uses it shares it.
 func (p *Program) variable(f *Flow, v ssa.Value) (loads []ssa.Value) {
+	var replaced []ssa.Instruction
 	for _, use := range *v.Referrers() {
 		switch use := use.(type) {
 		case *ssa.DebugRef:
@@ -153,7 +159,8 @@ func (p *Program) variable(f *Flow, v ssa.Value) (loads []ssa.Value) {
 			if use.Addr != v {
 				f.Escapes = true
 			} else if !isNil(use.Val) && !f.aliases[use.Val] {
-				f.Merged = true
+				f.Merged = f.Merged || f.moved == nil
+				replaced = append(replaced, use)
 			}
 		case *ssa.MakeClosure:
 			p.literal(f, v, use)
@@ -161,68 +168,17 @@ func (p *Program) variable(f *Flow, v ssa.Value) (loads []ssa.Value) {
 			f.Escapes = true
 		}
 	}
+	for _, store := range replaced {
+		f.Merged = f.Merged || slices.ContainsFunc(loads, func(load ssa.Value) bool { return !staysIn(load.(*ssa.UnOp)) })
+		if f.replaced == nil {
+			f.replaced = make(map[ssa.Instruction]bool)
+		}
+		f.replaced[store] = true
+	}
 	return loads
 }
 
-// literal notes what a function literal that shares a variable does with it.
-func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
-	body := made.Fn.(*ssa.Function)
-	shared := body.FreeVars[slices.Index(made.Bindings, variable)]
-	inside := &Flow{Value: shared, aliases: map[ssa.Value]bool{}}
-	for todo := p.variable(inside, shared); len(todo) > 0; todo = todo[1:] {
-		inside.aliases[todo[0]] = true
-		for _, use := range *todo[0].Referrers() {
-			todo = append(todo, p.step(inside, todo[0], use)...)
-		}
-	}
-	f.Merged = f.Merged || inside.Merged
-	f.Retains = append(f.Retains, inside.Retains...)
-	releases := len(inside.Releases)+len(inside.Defers) > 0
-	sure := releases && inside.everywhere(body)
-	for _, use := range *made.Referrers() {
-		call, isCall := use.(ssa.CallInstruction)
-		isCall = isCall && call.Common().Value == ssa.Value(made) // and not its argument
-		_, isDefer := use.(*ssa.Defer)
-		_, isGo := use.(*ssa.Go)
-		switch {
-		case isDebug(use):
-		case sure && !inside.Escapes && !inside.Returned && Returns(use, made):
-			_, direct := use.(*ssa.Return)
-			f.closers = append(f.closers, made)
-			f.Escapes = f.Escapes || !direct
-		case isGo && sure && !inside.Escapes && !inside.Returned:
-			f.Handed = append(f.Handed, use)
-		case !releases && Returns(use, made):
-			f.Uses = append(f.Uses, use)
-			f.Escapes = true
-		case isGo && !releases:
-			f.Uses = append(f.Uses, use)
-			f.Escapes = true
-		case inside.Escapes || inside.Returned || isGo || !isCall && releases:
-			f.Escapes = true
-		case isCall && releases:
-			if isDefer {
-				f.Defers = append(f.Defers, use)
-			} else {
-				f.Releases = append(f.Releases, use)
-			}
-			if f.Sure == nil {
-				f.Sure = make(map[ssa.Instruction]bool)
-			}
-			f.Sure[use] = sure
-		case isCall:
-			f.Uses = append(f.Uses, use)
-		default: // a literal that only looks at it, passed on
-			f.Escapes = f.Escapes || !isArgument(use)
-		}
-	}
-}
-
 func isDebug(use ssa.Instruction) bool { _, ok := use.(*ssa.DebugRef); return ok }
-
-// isArgument reports whether the instruction is a call, which may keep its arguments no
-// longer than it runs: a guess, but one that only makes reports fewer.
-func isArgument(use ssa.Instruction) bool { _, ok := use.(*ssa.Call); return ok }
 
 func isNil(v ssa.Value) bool {
 	c, ok := v.(*ssa.Const)

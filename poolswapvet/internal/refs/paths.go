@@ -12,12 +12,12 @@ import (
 // return of the function, in a loop to taken itself, or to where its variable gets another.
 // Of two conditions that look the same it assumes that they are.
 func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
-	s := &search{flow: f, given: map[ssa.Instruction]bool{}, again: taken, copies: map[string]bool{}}
-	for _, release := range append(f.Releases[:len(f.Releases):len(f.Releases)], f.Defers...) {
-		s.given[release] = true
-	}
-	for _, handed := range f.Handed {
-		s.given[handed] = true
+	s := &search{flow: f, given: f.ends(), again: taken, copies: map[string]bool{}}
+	known := newState()
+	for _, end := range f.Defers {
+		if _, ok := f.literals[end]; ok && !Dominates(taken, end) {
+			known.deferred = append(known.deferred, end)
+		}
 	}
 	block := taken.Block()
 	if _, isJoined := taken.(*ssa.Phi); isJoined {
@@ -25,7 +25,7 @@ func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 		at := 0
 		for ; ; at++ {
 			if _, ok := block.Instrs[at].(*ssa.Phi); !ok {
-				return s.from(block, at, newState())
+				return s.from(block, at, known)
 			}
 		}
 	}
@@ -34,7 +34,6 @@ func (f *Flow) Lost(taken ssa.Instruction) ssa.Instruction {
 		at++
 	}
 	failure := f.failure(taken)
-	known := newState()
 	switch {
 	case failure == nil:
 	case types.Identical(failure.Type().Underlying(), types.Typ[types.Bool]): // it is true if there is a reference

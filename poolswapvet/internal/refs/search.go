@@ -17,6 +17,7 @@ type search struct {
 
 	failure string          // the key of the error of taking it, or ""
 	copies  map[string]bool // the keys of variables with it
+	givesUp bool            // where a condition about what a literal shares is not known
 	steps   int
 	path    []*ssa.BasicBlock
 }
@@ -41,19 +42,33 @@ func (s *search) from(block *ssa.BasicBlock, at int, known state) ssa.Instructio
 		if s.given[in] {
 			return nil
 		}
-		if in == s.again {
+		if in == s.again && !s.givenBack(known, false) {
 			return in
 		}
 		switch in := in.(type) {
 		case *ssa.Store:
+			if s.flow.replaced[in] {
+				return s.overwriting(in.Val)
+			}
 			s.stored(in, known)
+		case *ssa.Defer:
+			if _, ok := s.flow.literals[in]; ok {
+				known.deferred = append(slices.Clip(known.deferred), in)
+			}
+		case *ssa.Go:
+			if literal, ok := s.flow.literals[in]; ok {
+				if len(s.flow.Releases)+len(s.flow.Defers) > 0 {
+					return nil
+				}
+				return s.inLiteral(literal, known, false)
+			}
 		case *ssa.Return:
-			if s.flow.returnedBy(in) {
+			if s.flow.returnedBy(in) || s.givenBack(known, false) {
 				return nil
 			}
 			return in
 		case *ssa.Panic:
-			if recovers(in) {
+			if recovers(in) && !s.givenBack(known, true) {
 				return in
 			}
 		case *ssa.If:
@@ -151,8 +166,12 @@ func (s *search) branch(block *ssa.BasicBlock, in *ssa.If, known state) ssa.Inst
 			continue
 		}
 		entered := known.clone()
-		if possible, _ := entered.assume(in.Cond, i == 0, s.flow); !possible {
+		possible, decided := entered.assume(in.Cond, i == 0, s.flow)
+		if !possible {
 			continue
+		}
+		if s.givesUp && !decided && isShared(in.Cond, s.flow, 5) {
+			return nil
 		}
 		if lost := s.enter(block, next, entered); lost != nil {
 			return lost
