@@ -103,6 +103,9 @@ func (s state) compare(op token.Token, x, y ssa.Value, value bool, f *Flow) (pos
 	case isConst && c.Value != nil && c.Value.Kind() != constant.Bool:
 		return s.with(x, fact{op, c.Value}, f)
 	}
+	if op == token.EQL && (f.stands(x) || f.stands(y)) {
+		s.decided[key(x, f)+"!=nil"], s.decided[key(y, f)+"!=nil"] = true, true
+	}
 	switch op {
 	case token.NEQ, token.GEQ:
 		op, value = opposite(op), false
@@ -114,6 +117,13 @@ func (s state) compare(op token.Token, x, y ssa.Value, value bool, f *Flow) (pos
 		value = true
 	}
 	return s.decide(key(x, f)+op.String()+key(y, f), value)
+}
+
+// stands reports whether a value is what a function has for the reference: it is compared
+// with others in its place.
+func (f *Flow) stands(v ssa.Value) bool {
+	call, ok := v.(*ssa.Call)
+	return ok && isPointer(v.Type()) && slices.ContainsFunc(call.Call.Args, f.Is)
 }
 
 // with adds that a fact holds for a value. A string is empty if its length is 0.

@@ -88,7 +88,7 @@ func (f *Flow) runs(in ssa.Instruction, inside *Flow, body *ssa.Function) {
 	f.literals[in] = within{inside, body}
 }
 
-// given reports whether one of the deferred literals gives the reference back. They run
+// givenBack reports whether one of the deferred literals gives the reference back. They run
 // last to first, after a panic if it was one.
 func (s *search) givenBack(known state, panics bool) bool {
 	return slices.ContainsFunc(known.deferred, func(in ssa.Instruction) bool {
@@ -96,6 +96,18 @@ func (s *search) givenBack(known state, panics bool) bool {
 		known.decided["recover()!=nil"] = panics
 		return s.flow.Sure[in] || s.inLiteral(s.flow.literals[in], known, true) == nil
 	})
+}
+
+// fresh returns the state in a loop's next turn: a literal has the object still if the
+// variable that it shares is one of each turn.
+func (s *search) fresh(known state) state {
+	known.deferred = slices.DeleteFunc(slices.Clone(known.deferred), func(in ssa.Instruction) bool {
+		shared := s.flow.literals[in].flow.Value.(*ssa.FreeVar)
+		made := in.(*ssa.Defer).Call.Value.(*ssa.MakeClosure)
+		variable, ok := made.Bindings[slices.Index(shared.Parent().FreeVars, shared)].(*ssa.Alloc)
+		return !ok || !slices.Contains(s.path[1:], variable.Block())
+	})
+	return known
 }
 
 // inLiteral searches a literal as a part of the path. It gives up where a condition about

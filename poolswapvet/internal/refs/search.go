@@ -42,7 +42,7 @@ func (s *search) from(block *ssa.BasicBlock, at int, known state) ssa.Instructio
 		if s.given[in] {
 			return nil
 		}
-		if in == s.again && !s.givenBack(known, false) {
+		if in == s.again && !s.givenBack(s.fresh(known), false) {
 			return in
 		}
 		switch in := in.(type) {

@@ -605,3 +605,103 @@ func fill(ctx context.Context) error {
 	})
 	return err
 }
+
+func deferredBefore() int {
+	var t *Table
+	defer func() {
+		if t != nil {
+			c.Release(t)
+		}
+	}()
+	t = c.Acquire()
+	return t.Size
+}
+
+func deferredLiteralInLoop(n int) (sum int) {
+	for range n {
+		t := c.Acquire()
+		defer func() { c.Release(t) }()
+		sum += t.Size
+	}
+	return sum
+}
+
+func failsByName(read func() error, fail func(error) error) (err error) {
+	next := pool.Get()
+	defer func() {
+		if err != nil {
+			pool.Release(next)
+		}
+	}()
+	if err := read(); err != nil {
+		return fail(err)
+	}
+	c.Update(next)
+	return nil
+}
+
+func handedOver(keep func(*Table)) {
+	t := c.Acquire()
+	defer func() {
+		if t != nil {
+			c.Release(t)
+		}
+	}()
+	if t.Size > 0 {
+		keep(t)
+		t = nil
+	}
+}
+
+func stoppable() {
+	t := c.Acquire()
+	defer c.Release(t)
+	timer := time.AfterFunc(time.Second, func() { use(t) })
+	defer timer.Stop()
+	use(t)
+}
+
+func timed() {
+	own := c.Acquire()
+	timer := time.AfterFunc(time.Second, func() { c.Release(own) })
+	if timer.Stop() {
+		c.Release(own)
+	}
+}
+
+func sameFlag(share bool) {
+	var own *Table
+	if share {
+		own = c.Acquire()
+	}
+	go func() {
+		if share {
+			c.Release(own)
+		}
+	}()
+}
+
+func goroutineKeeps(out chan *Table) {
+	t := c.Acquire()
+	go func() {
+		if use(t) == 0 {
+			out <- t
+			return
+		}
+		c.Release(t)
+	}()
+}
+
+func twin(*Table) *Table { return nil }
+
+func counts(w *Table) int {
+	obj := c.Acquire()
+	if twin(obj) != w {
+		c.Release(obj)
+		return 1
+	}
+	if w != nil {
+		c.Release(obj)
+	}
+	return 0
+}
