@@ -79,11 +79,14 @@ var UseAfterRelease = analyzer("useafterrelease",
 var PublishedUse = analyzer("publisheduse",
 	"report a use or a Release of an object that Update has published: it is the container's, and readers have it",
 	func(fn *function) {
-		for _, flow := range fn.released(refs.Update) {
+		for v, flow := range fn.released(refs.Update) {
 			fn.usesAfter(flow, refs.Update, "is used after the Update in line %d published it: it is the container's")
 			for _, update := range flow.Releases {
 				if !isKind(update, refs.Update) {
 					continue
+				}
+				if taken, ok := v.(ssa.Instruction); ok && refs.Repeats(update, taken.Block()) {
+					fn.report(update.Pos(), "a loop publishes an object again and again")
 				}
 				for _, again := range flow.Releases {
 					if (isKind(again, refs.Release) || isKind(again, refs.Update)) && refs.Dominates(update, again) {
@@ -113,6 +116,12 @@ func (fn *function) released(kind refs.Kind) func(yield func(ssa.Value, *refs.Fl
 			return len(flow.Retains) > 0 || flow.Merged || yield(v, flow)
 		}
 		for _, object := range fn.called(kind) {
+			if joined, ok := object.(*ssa.Phi); ok && !seen[joined] {
+				seen[joined] = true
+				if flow := fn.program.FollowAlone(joined); len(flow.Retains) == 0 && !flow.Merged && !yield(joined, flow) {
+					return
+				}
+			}
 			if !look(refs.Source(object)) {
 				return
 			}

@@ -76,7 +76,7 @@ func (fn *function) keeps(literal *ssa.Function, lender string) {
 		}
 		for _, part := range refs.Parts(flow, isContainer) {
 			for _, use := range *part.Referrers() {
-				if isStored(use, part) && !isReplaced(use) && !isOfParameter(use) {
+				if isStored(use, part) && !isReplaced(use) && (!isOfParameter(use) || fn.recycles(use)) {
 					fn.report(posOf(use), "the function of %s keeps a %s out of its object, which is not held any more when it has returned", lender, kindOf(part.Type()))
 				}
 			}

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/poolswap/poolswap"
 	"wrap"
 )
 
@@ -30,9 +31,20 @@ func afterLoop(keys []string) (n int) {
 	return n
 }
 
+type list struct {
+	poolswap.Ref
+	rows  []int
+	fixed []int
+}
+
+func (l *list) reset() { l.rows = l.rows[:0] }
+
+var lists *poolswap.Container[list, *list]
+
 func filledWithCurrent(ctx context.Context) error {
-	_, err := c.Publish(ctx, func(next, current *Table) error {
-		next.Rows = current.Rows // want `keeps a slice out of its object`
+	_, err := lists.Publish(ctx, func(next, current *list) error {
+		next.fixed = current.fixed // no reset takes it
+		next.rows = current.rows   // want `keeps a slice out of its object`
 		return nil
 	})
 	return err
