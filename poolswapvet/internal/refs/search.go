@@ -46,6 +46,10 @@ func (s *search) from(block *ssa.BasicBlock, at int, known state) ssa.Instructio
 			return in
 		}
 		switch in := in.(type) {
+		case *ssa.Call:
+			if in.Call.IsInvoke() && neverReturns(in.Call.Method) {
+				return nil
+			}
 		case *ssa.Store:
 			if s.flow.replaced[in] {
 				return s.overwriting(in.Val)

@@ -705,3 +705,15 @@ func counts(w *Table) int {
 	}
 	return 0
 }
+
+type tester interface{ Fatalf(string, ...any) }
+
+func inTests(t tester, w *Table) {
+	obj := c.Acquire()
+	if twin(obj) != w {
+		t.Fatalf("not %v", w)
+	}
+	if w != nil {
+		c.Release(obj)
+	}
+}
