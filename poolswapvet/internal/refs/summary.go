@@ -127,7 +127,7 @@ func (p *Program) summaryOf(f *ssa.Function) (s Summary) {
 
 // returnsAll reports whether each return of the function has one of the parts, or nothing.
 func (p *Program) returnsAll(f *ssa.Function, parts []ssa.Value) bool {
-	any := false
+	found := false
 	for _, block := range f.Blocks {
 		last, ok := block.Instrs[len(block.Instrs)-1].(*ssa.Return)
 		if !ok {
