@@ -137,13 +137,13 @@ func (p *Program) returnsAll(f *ssa.Function, parts []ssa.Value) bool {
 			_, isConst := result.(*ssa.Const)
 			switch {
 			case slices.Contains(parts, result):
-				any = true
+				found = true
 			case !isConst && (isContainer(result.Type()) || isString(result.Type())):
 				return false
 			}
 		}
 	}
-	return any
+	return found
 }
 
 func isContainer(t types.Type) bool {
