@@ -69,8 +69,10 @@ func (fn *function) releasedOnce(retain *ssa.Call) bool {
 		return false
 	}
 	flow := fn.program.Follow(object)
-	if len(flow.Releases) == 1 && refs.InLoop(flow.Releases[0].Block(), object.(ssa.Instruction).Block()) {
-		return false
+	for _, end := range append(flow.Releases, flow.Defers...) {
+		if refs.InLoop(end.Block(), object.(ssa.Instruction).Block()) {
+			return false
+		}
 	}
 	return len(flow.Releases)+len(flow.Defers) == 1 && len(flow.Handed) == 0 && !flow.Escapes && !flow.Merged && !flow.Returned && len(flow.Retains) == 1
 }

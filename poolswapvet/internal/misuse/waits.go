@@ -47,6 +47,9 @@ func waitsIn(f *ssa.Function) bool {
 // instruction, or when it returns.
 func waitsAfter(start ssa.Instruction) bool {
 	after := around(start.Block(), nil)
+	if !slices.ContainsFunc(append(after, start.Block()), returns) {
+		return true // for ever
+	}
 	for _, block := range start.Parent().Blocks {
 		behind := slices.Contains(after, block)
 		for _, in := range block.Instrs {
@@ -57,6 +60,11 @@ func waitsAfter(start ssa.Instruction) bool {
 		}
 	}
 	return false
+}
+
+func returns(b *ssa.BasicBlock) bool {
+	_, ok := b.Instrs[len(b.Instrs)-1].(*ssa.Return)
+	return ok
 }
 
 // mayWait reports whether the instruction waits, or is a call that might: of a function

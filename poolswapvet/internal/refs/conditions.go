@@ -1,7 +1,6 @@
 package refs
 
 import (
-	"fmt"
 	"go/constant"
 	"go/token"
 	"go/types"
@@ -17,6 +16,7 @@ import (
 type state struct {
 	decided  map[string]bool
 	facts    map[string][]fact
+	same     map[string]string // the keys of the values of variables
 	deferred []ssa.Instruction // literals that give the reference back, perhaps
 }
 
@@ -27,27 +27,36 @@ type fact struct {
 }
 
 func newState() state {
-	return state{decided: map[string]bool{}, facts: map[string][]fact{}}
+	return state{decided: map[string]bool{}, facts: map[string][]fact{}, same: map[string]string{}}
 }
 
-func (s state) clone() state { return state{maps.Clone(s.decided), maps.Clone(s.facts), s.deferred} }
+func (s state) clone() state {
+	return state{maps.Clone(s.decided), maps.Clone(s.facts), maps.Clone(s.same), s.deferred}
+}
 
 // forget deletes what is known of values with that key in theirs.
 func (s state) forget(name string) {
 	maps.DeleteFunc(s.decided, func(k string, _ bool) bool { return strings.Contains(k, name) })
 	maps.DeleteFunc(s.facts, func(k string, _ []fact) bool { return strings.Contains(k, name) })
+	maps.DeleteFunc(s.same, func(k, v string) bool { return strings.Contains(k, name) || strings.Contains(v, name) })
 }
 
 // set makes known of a name what a state knows of the value that it has now.
 func (s state) set(name string, v ssa.Value, known state, f *Flow) {
-	value := key(v, f)
+	value := known.known(key(v, f))
 	if facts, ok := known.facts[value]; ok {
 		s.facts[name] = facts
 	}
 	for _, about := range []string{"", "!=nil"} {
-		if decided, ok := known.decided[value+about]; ok {
+		if decided, ok := known.decided[known.known(key(v, f)+about)]; ok {
+			s.decided[name+about] = decided
+		} else if decided, ok := known.decided[value+about]; ok {
 			s.decided[name+about] = decided
 		}
+	}
+	if number := known.constantOf(v, f); number != nil {
+		s.facts[name] = []fact{{token.EQL, number}}
+		return
 	}
 	c, isConst := v.(*ssa.Const)
 	switch {
@@ -56,8 +65,8 @@ func (s state) set(name string, v ssa.Value, known state, f *Flow) {
 		s.decided[name+"!=nil"] = isSet(v)
 	case isConst && c.Value != nil && c.Value.Kind() == constant.Bool:
 		s.decided[name] = constant.BoolVal(c.Value)
-	case isConst && c.Value != nil:
-		s.facts[name] = []fact{{token.EQL, c.Value}}
+	case !isConst && !strings.Contains(value, name):
+		s.same[name] = value
 	}
 }
 
@@ -80,10 +89,13 @@ func (s state) assume(cond ssa.Value, value bool, f *Flow) (possible, known bool
 }
 
 func (s state) decide(name string, value bool) (possible, known bool) {
-	if decided, ok := s.decided[name]; ok {
-		return decided == value, true
+	same := s.known(name)
+	for _, name := range []string{name, same} {
+		if decided, ok := s.decided[name]; ok {
+			return decided == value, true
+		}
 	}
-	s.decided[name] = value
+	s.decided[name], s.decided[same] = value, value
 	return true, false
 }
 
@@ -94,14 +106,18 @@ func (s state) compare(op token.Token, x, y ssa.Value, value bool, f *Flow) (pos
 	if !value {
 		op = opposite(op)
 	}
-	c, isConst := y.(*ssa.Const)
+	c := s.constantOf(y, f)
+	if c == nil && s.constantOf(x, f) != nil {
+		op, x, y = mirror(op), y, x
+		c = s.constantOf(y, f)
+	}
 	switch {
 	case isNil(y) && (f.Is(x) || isSet(x)): // a nil is no reference
 		return op == token.NEQ, true
 	case isNil(y):
-		return s.decide(key(x, f)+"!=nil", op == token.NEQ)
-	case isConst && c.Value != nil && c.Value.Kind() != constant.Bool:
-		return s.with(x, fact{op, c.Value}, f)
+		return s.decide(s.known(key(x, f))+"!=nil", op == token.NEQ)
+	case c != nil:
+		return s.with(x, fact{op, c}, f)
 	}
 	if op == token.EQL && (f.stands(x) || f.stands(y)) {
 		s.decided[key(x, f)+"!=nil"], s.decided[key(y, f)+"!=nil"] = true, true
@@ -145,7 +161,10 @@ func (s state) with(v ssa.Value, is fact, f *Flow) (possible, known bool) {
 	} else if b, ok := v.Type().Underlying().(*types.Basic); ok && b.Info()&types.IsUnsigned != 0 {
 		facts = []fact{{token.GEQ, constant.MakeInt64(0)}}
 	}
-	name := key(v, f)
+	if is := s.constantOf(v, f); is != nil {
+		facts = append(facts, fact{token.EQL, is})
+	}
+	name := s.known(key(v, f))
 	facts = append(facts, s.facts[name]...)
 	known = len(facts) > 0 && !satisfiable(append(slices.Clone(facts), fact{opposite(is.op), is.c}))
 	s.facts[name] = append(facts, is)
@@ -227,41 +246,4 @@ func isSet(v ssa.Value) bool {
 		return ok && v.Op == token.MUL && (strings.HasPrefix(strings.ToLower(global.Name()), "err") || global.Name() == "EOF")
 	}
 	return false
-}
-
-// heldKey is the key of the reference.
-const heldKey = "held"
-
-// key names a value such that values with one name are taken to be equal.
-func key(v ssa.Value, f *Flow) string {
-	if f.Is(v) {
-		return heldKey
-	}
-	switch v := v.(type) {
-	case *ssa.Const:
-		return v.String()
-	case *ssa.UnOp:
-		return v.Op.String() + key(v.X, f)
-	case *ssa.FieldAddr:
-		return fmt.Sprintf("%s.%d", key(v.X, f), v.Field)
-	case *ssa.Field:
-		return fmt.Sprintf("%s.%d", key(v.X, f), v.Field)
-	case *ssa.BinOp:
-		return "(" + key(v.X, f) + v.Op.String() + key(v.Y, f) + ")"
-	case *ssa.Call:
-		if b, ok := v.Call.Value.(*ssa.Builtin); ok && len(v.Call.Args) == 1 {
-			return b.Name() + "(" + key(v.Call.Args[0], f) + ")"
-		} else if ok && b.Name() == "recover" {
-			return "recover()"
-		}
-	case *ssa.FreeVar: // the variable of the function around
-		made := v.Parent().Referrers()
-		if made == nil || len(*made) != 1 {
-			break
-		}
-		if made, ok := (*made)[0].(*ssa.MakeClosure); ok {
-			return key(made.Bindings[slices.Index(v.Parent().FreeVars, v)], f)
-		}
-	}
-	return fmt.Sprintf("%p", v)
 }

@@ -41,11 +41,13 @@ func isBody(use ssa.Instruction) (field *ssa.FieldAddr, ok bool) {
 	if field, ok = use.(*ssa.FieldAddr); !ok || !bodies {
 		return nil, false
 	}
-	response := field.X.Type().Underlying().(*types.Pointer).Elem()
-	named, isNamed := types.Unalias(response).(*types.Named)
-	return field, isNamed && named.Obj().Pkg() != nil && named.Obj().Pkg().Path() == "net/http" && named.Obj().Name() == "Response" &&
-		response.Underlying().(*types.Struct).Field(field.Field).Name() == "Body"
+	return field, isResponse(field.X.Type()) &&
+		field.X.Type().Underlying().(*types.Pointer).Elem().Underlying().(*types.Struct).Field(field.Field).Name() == "Body"
 }
+
+// isResponse reports whether the type is that of an HTTP response, which is there still when
+// its Body is closed.
+func isResponse(t types.Type) bool { return t.String() == "*net/http.Response" }
 
 // body notes what becomes of the Body: a Close gives the response back, and a Read and
 // what package io does with it are uses.

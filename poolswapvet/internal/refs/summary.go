@@ -111,7 +111,7 @@ func (p *Program) summaryOf(f *ssa.Function) (s Summary) {
 			if p.returnsAll(f, SlabStrings(flow)) {
 				s.Strings = append(s.Strings, i)
 			}
-		case flow.everywhere(f):
+		case flow.everywhere(f) && !isResponse(parameter.Type()):
 			s.Releases = append(s.Releases, i)
 		}
 	}
