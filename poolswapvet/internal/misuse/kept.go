@@ -15,7 +15,7 @@ var KeptCurrent = analyzer("keptcurrent",
 	"report an object that WithAcquire, Publish or Versions lends to a function and that the function keeps, and a Reader's object that is released or kept",
 	func(fn *function) {
 		for literal, lender := range fn.lent {
-			fn.keeps(literal, lender)
+			fn.keeps(literal, bodyOf(lender), lender)
 		}
 		for load := range fn.called(refs.Load) {
 			object, ok := load.(*ssa.Call)
@@ -59,16 +59,29 @@ func (fn *function) lent(yield func(*ssa.Function, string) bool) {
 	}
 }
 
+// bodyOf returns what programs have for the function of a lender: a function, or the body of
+// a loop.
+func bodyOf(lender string) string {
+	if lender == "Versions" {
+		return "the body of a loop over Versions"
+	}
+	return "the function of " + lender
+}
+
 func isPointer(v ssa.Value) bool {
 	_, ok := v.Type().Underlying().(*types.Pointer)
 	return ok
 }
 
 // keeps reports where a function stores one of its parameters beyond its own life.
-func (fn *function) keeps(literal *ssa.Function, lender string) {
+func (fn *function) keeps(literal *ssa.Function, body, lender string) {
 	for _, parameter := range literal.Params {
 		if !isPointer(parameter) {
 			continue
+		}
+		hint := " (Retain it)"
+		if lender == "Publish" && parameter == literal.Params[0] {
+			hint = " (Retain the published one)"
 		}
 		flow := fn.program.Follow(parameter)
 		if len(flow.Retains) > 0 {
@@ -77,19 +90,19 @@ func (fn *function) keeps(literal *ssa.Function, lender string) {
 		for _, part := range refs.Parts(flow, isContainer) {
 			for _, use := range *part.Referrers() {
 				if isStored(use, part) && !isReplaced(use) && (!isOfParameter(use) || fn.recycles(use)) {
-					fn.report(posOf(use), "the function of %s keeps a %s out of its object, which is not held any more when it has returned", lender, kindOf(part.Type()))
+					fn.report(posOf(use), "%s keeps a %s out of its object, which is not held any more when it has returned", body, kindOf(part.Type()))
 				}
 			}
 		}
 		for _, use := range *parameter.Referrers() {
 			switch {
 			case isStored(use, parameter):
-				fn.report(posOf(use), "the function of %s keeps its object, which is not held any more when it has returned (Retain it)", lender)
+				fn.report(posOf(use), "%s keeps its object, which is not held any more when it has returned%s", body, hint)
 			case isKind(use, refs.Release) && use.(ssa.CallInstruction).Common().Args[1] == ssa.Value(parameter):
-				fn.report(use.Pos(), "the function of %s releases an object that it does not hold: %s does", lender, lender)
+				fn.report(use.Pos(), "%s releases an object that it does not hold: %s does", body, lender)
 			}
 			if start := startedWith(use); start != nil && !waitsAfter(start) {
-				fn.report(start.Pos(), "a goroutine has the object of the function of %s, which is not held any more when it has returned (Retain it)", lender)
+				fn.report(start.Pos(), "a goroutine has the object of %s, which is not held any more when it has returned%s", body, hint)
 			}
 		}
 	}

@@ -41,7 +41,7 @@ var SlabEscape = analyzer("slabescape",
 				for _, part := range refs.SlabStrings(fn.program.Follow(parameter)) {
 					for _, use := range *part.Referrers() {
 						if isStored(use, part) && !isReplaced(use) {
-							fn.report(posOf(use), "%s is kept beyond the function of %s%s", slabString, lender, cloneIt)
+							fn.report(posOf(use), "%s is kept beyond %s%s", slabString, bodyOf(lender), cloneIt)
 						}
 					}
 				}

@@ -69,7 +69,7 @@ func (s *server) wrongKeptAppend() {
 
 func (s *server) wrongKeptVersions(ctx context.Context) {
 	for _, t := range s.c.Versions(ctx) {
-		s.cur = t // want `the function of Versions keeps its object`
+		s.cur = t // want `the body of a loop over Versions keeps its object`
 	}
 }
 
@@ -227,7 +227,7 @@ func (a *api) wrongWithRelease() {
 func (a *api) wrongVersionsRelease(ctx context.Context) {
 	for _, t := range a.tables.Versions(ctx) {
 		a.hits.Add(int64(t.Size))
-		a.tables.Release(t) // want `the function of Versions releases an object that it does not hold: Versions does`
+		a.tables.Release(t) // want `the body of a loop over Versions releases an object that it does not hold: Versions does`
 	}
 }
 
@@ -341,7 +341,7 @@ func (a *api) wrongWithGo() {
 func (a *api) wrongVersionsLast(ctx context.Context) *Table {
 	var last *Table
 	for _, t := range a.tables.Versions(ctx) {
-		last = t // want `the function of Versions keeps its object`
+		last = t // want `the body of a loop over Versions keeps its object`
 		if t.Size > 3 {
 			break
 		}
@@ -351,7 +351,7 @@ func (a *api) wrongVersionsLast(ctx context.Context) *Table {
 
 func (a *api) wrongVersionsAppend(ctx context.Context) (all []*Table) {
 	for _, t := range a.tables.Versions(ctx) {
-		all = append(all, t) // want `the function of Versions keeps its object`
+		all = append(all, t) // want `the body of a loop over Versions keeps its object`
 		if len(all) == 3 {
 			break
 		}
@@ -361,7 +361,7 @@ func (a *api) wrongVersionsAppend(ctx context.Context) (all []*Table) {
 
 func (a *api) wrongVersionsRows(ctx context.Context) {
 	for _, t := range a.tables.Versions(ctx) {
-		a.top = t.Rows // want `the function of Versions keeps a slice out of its object`
+		a.top = t.Rows // want `the body of a loop over Versions keeps a slice out of its object`
 	}
 }
 
@@ -452,7 +452,7 @@ func (a *api) wrongNameConcat(k string) string {
 
 func (a *api) wrongVersionsName(ctx context.Context, k string) (out string) {
 	for _, t := range a.tables.Versions(ctx) {
-		out, _ = t.Names.Get(k) // want `a string of a slab is kept beyond the function of Versions`
+		out, _ = t.Names.Get(k) // want `a string of a slab is kept beyond the body of a loop over Versions`
 		break
 	}
 	return out
