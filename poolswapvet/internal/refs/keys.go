@@ -95,7 +95,9 @@ func (s state) constantOf(v ssa.Value, f *Flow) constant.Value {
 	if sum, ok := v.(*ssa.BinOp); ok && (sum.Op == token.ADD || sum.Op == token.SUB) {
 		x, y := s.constantOf(sum.X, f), s.constantOf(sum.Y, f)
 		if x != nil && y != nil && x.Kind() == constant.Int && y.Kind() == constant.Int {
-			return constant.BinaryOp(x, sum.Op, y)
+			if first := constant.BinaryOp(x, sum.Op, y); constant.Sign(first) <= 0 {
+				return first
+			} // the count of a loop that went round is not known
 		}
 	}
 	return nil

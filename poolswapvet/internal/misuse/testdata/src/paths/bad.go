@@ -260,3 +260,13 @@ func notWaited(r *wrap.Runner) {
 func loaded() bool {
 	return c.Acquire() != nil // want `not released`
 }
+
+func beforeALoop() {
+	t := c.Acquire() // want `not released before the function ends`
+	for range 3 {
+		use(t)
+	}
+	for i := 0; i < 5; i++ {
+		use(t)
+	}
+}

@@ -14,21 +14,6 @@ func bothFlags(x, y bool) {
 	}
 }
 
-func lastTry() bool {
-	t := c.Acquire()
-	for i := 0; i < 3; i++ {
-		if use(t) == i {
-			c.Release(t)
-			return true
-		}
-		if i == 2 {
-			c.Release(t)
-			return false
-		}
-	}
-	return false
-}
-
 func atLeastOne(names []string) int {
 	if len(names) == 0 {
 		return 0
