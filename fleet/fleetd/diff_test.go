@@ -62,11 +62,15 @@ func TestDiff(t *testing.T) {
 		"jsonl": {
 			{"nothing changed", `{"id":1}`, " { \"id\" : 1 }\r\n", ""},
 			{"no rows", "", "", ""},
-			{"rows come, change and go", `{"id":"b","n":1}` + "\n" + `{"id":"a"}`, `{"id":"c"}` + "\n" + ` {"n": 2.0, "id":"b"}`,
-				`{"op":"delete","key":"a"}` + "\n" + `{"op":"set","row":{"n":2.0,"id":"b"}}` + "\n" + `{"op":"set","row":{"id":"c"}}` + "\n"},
+			{
+				"rows come, change and go", `{"id":"b","n":1}` + "\n" + `{"id":"a"}`, `{"id":"c"}` + "\n" + ` {"n": 2.0, "id":"b"}`,
+				`{"op":"delete","key":"a"}` + "\n" + `{"op":"set","row":{"n":2.0,"id":"b"}}` + "\n" + `{"op":"set","row":{"id":"c"}}` + "\n",
+			},
 			{"a number is no string", `{"id":1}`, `{"id":"1"}`, `{"op":"set","row":{"id":"1"}}` + "\n" + `{"op":"delete","key":1}` + "\n"},
-			{"a key is written in another way", `{"id":"a\/b"}` + "\n" + `{"id":10}` + "\n" + `{"id":0}`, `{"id":"a\u002fb"}` + "\n" + `{"id":-0}` + "\n" + `{"id":1e1}`,
-				`{"op":"set","row":{"id":"a\u002fb"}}` + "\n" + `{"op":"set","row":{"id":-0}}` + "\n" + `{"op":"set","row":{"id":1e1}}` + "\n"},
+			{
+				"a key is written in another way", `{"id":"a\/b"}` + "\n" + `{"id":10}` + "\n" + `{"id":0}`, `{"id":"a\u002fb"}` + "\n" + `{"id":-0}` + "\n" + `{"id":1e1}`,
+				`{"op":"set","row":{"id":"a\u002fb"}}` + "\n" + `{"op":"set","row":{"id":-0}}` + "\n" + `{"op":"set","row":{"id":1e1}}` + "\n",
+			},
 			{"the bytes of a row stay", "", `{"id":"<\u00e9>","n":[1e2,{"id":2}],"m":" \" "}`, `{"op":"set","row":{"id":"<\u00e9>","n":[1e2,{"id":2}],"m":" \" "}}` + "\n"},
 			{"a key with signs", `{"id":"<\"\\\n\u00e9\u2028"}`, "", `{"op":"delete","key":"<\"\\\né\u2028"}` + "\n"},
 			{"the name of the field is escaped, others nest", `{"x":{"id":1},"y":["}",{}],"\u0069d":"a"}`, "", `{"op":"delete","key":"a"}` + "\n"},
