@@ -32,8 +32,8 @@ type LogOptions[T any] struct {
 // Event.DeltaErr; if a transfer breaks off, it asks again as usual. Content of a chain is
 // published as one version, too. Whole content costs a Copy of the log.
 //
-// From then on, nobody else publishes in log: see [oplog.Writer]. After a publication past
-// the log, the next revision is fetched whole; until then Status does not tell. Readers
+// The Reloader is the only publisher of log from then on: see [oplog.Writer]. After a
+// publication past the log, the next revision is fetched whole; until then Status does not tell. Readers
 // begin with the empty object of the log: [Ready] says when something is loaded.
 //
 // NewLog panics if log, source or decode is nil, if an option is negative, or if log has
