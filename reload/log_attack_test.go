@@ -142,15 +142,25 @@ func TestKeptChainIsTooLarge(t *testing.T) {
 
 // TestChainOnDiskIsBounded: parts of unknown length have MaxBytes together.
 func TestChainOnDiskIsBounded(t *testing.T) {
+	row, written := strings.Repeat("x", 60)+"\n", 0
 	source := named{sourceFunc(func(context.Context, string) (*reload.Content, error) {
-		row := strings.Repeat("x", 60) + "\n"
-		return reload.Chain(textContent("1", "", "a "+row), textContent("2", "1", "b "+row)), nil
+		delta := textContent("2", "1", "b "+row)
+		inner := delta.Body
+		delta.Body = io.NopCloser(reading(func(p []byte) (n int, err error) {
+			n, err = inner.Read(p)
+			written += n
+			return n, err
+		}))
+		return reload.Chain(textContent("1", "", "a "+row), delta), nil
 	}), "chain"}
 	log := newLedgerLog(t)
 	options := reload.LogOptions[ledger]{Options: reload.Options{Logger: quiet, MaxBytes: 100}}
 	r := reload.NewLog(log, reload.Cache(source, t.TempDir()), decodeLedger, options)
 	if err := r.Reload(t.Context()); err == nil || !strings.Contains(err.Error(), "MaxBytes") || rowsOf(log.Container()) != "" {
 		t.Errorf("%v, and readers get %q", err, rowsOf(log.Container()))
+	}
+	if most := 100 - len("a "+row) + 1; written > most { // one byte too much tells
+		t.Errorf("%d bytes of the second were written, want at most %d", written, most)
 	}
 }
 
