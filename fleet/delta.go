@@ -24,31 +24,25 @@ var ErrSnapshot = errors.New("a snapshot is due: publish whole content")
 // that run base fetch it alone; the others fetch the last whole content and each delta
 // since. They need a Reloader of reload.NewLog.
 func (p *Publisher) StoreDelta(ctx context.Context, base string, delta io.Reader) (Revision, error) {
-	if _, err := p.before(ctx); err != nil {
+	if err := p.checkBase(base); err != nil {
 		return Revision{}, err
 	}
-	return p.storeOn(ctx, base, delta)
+	return p.storeNew(ctx, base, delta)
 }
 
 // PublishDelta is [Publisher.Publish] of content that changes a stored revision, base.
 func (p *Publisher) PublishDelta(ctx context.Context, base string, delta io.Reader, why string) (Revision, *Plan, error) {
-	before, err := p.before(ctx)
-	if err != nil {
+	if err := p.checkBase(base); err != nil {
 		return Revision{}, nil, err
 	}
-	r, err := p.storeOn(ctx, base, delta)
-	if err != nil {
-		return Revision{}, nil, err
-	}
-	plan, err := p.client.change(ctx, p.name, before, Operation{Kind: KindPublish, Revision: r.ID, Why: why})
-	return r, plan, err
+	return p.publish(ctx, base, delta, why)
 }
 
-func (p *Publisher) storeOn(ctx context.Context, base string, delta io.Reader) (Revision, error) {
+func (p *Publisher) checkBase(base string) error {
 	if err := CheckName("id of the base", base); err != nil {
-		return Revision{}, fmt.Errorf("fleet: the delta for %s was not stored: %w", p.name, err)
+		return fmt.Errorf("fleet: the delta for %s was not stored: %w", p.name, err)
 	}
-	return p.store(ctx, base, delta)
+	return nil
 }
 
 // Chain returns the revisions whose contents make that of r: a whole one and the deltas

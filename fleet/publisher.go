@@ -59,10 +59,16 @@ func NewPublisher(client *Client, name string, options PublisherOptions) (*Publi
 // the servers has it. A name without a plan is refused with ErrNoPlan unless
 // PublisherOptions.New is set.
 func (p *Publisher) Store(ctx context.Context, content io.Reader) (Revision, error) {
+	return p.storeNew(ctx, "", content)
+}
+
+// storeNew stores content, of a delta if there is a base, under a name that has a plan or
+// may begin.
+func (p *Publisher) storeNew(ctx context.Context, base string, content io.Reader) (Revision, error) {
 	if _, err := p.before(ctx); err != nil {
 		return Revision{}, err
 	}
-	return p.store(ctx, "", content)
+	return p.store(ctx, base, content)
 }
 
 // Publish stores content and makes it stable: every replica wants it, unless it is
@@ -73,11 +79,15 @@ func (p *Publisher) Store(ctx context.Context, content io.Reader) (Revision, err
 // ErrConflict beside the Revision: the content is stored, and the plan is the other's.
 // Once Publish has returned nil, a majority of the servers has the content and the plan.
 func (p *Publisher) Publish(ctx context.Context, content io.Reader, why string) (Revision, *Plan, error) {
+	return p.publish(ctx, "", content, why)
+}
+
+func (p *Publisher) publish(ctx context.Context, base string, content io.Reader, why string) (Revision, *Plan, error) {
 	before, err := p.before(ctx)
 	if err != nil {
 		return Revision{}, nil, err
 	}
-	r, err := p.store(ctx, "", content)
+	r, err := p.store(ctx, base, content)
 	if err != nil {
 		return Revision{}, nil, err
 	}

@@ -15,8 +15,9 @@ type LogOptions[T any] struct {
 	Options
 
 	// Check, if not nil, looks at the whole result before it is published: next, and
-	// current, which it will replace: at first the empty object of the log. An error refuses the content. content says
-	// whether an operator accepted it. Check must write to neither, and not keep them.
+	// current, which it will replace: at first the empty object of the log. An error
+	// refuses the content. content says whether an operator accepted it. Check must write
+	// to neither object, and not keep them.
 	Check func(next, current *T, content *Content) error
 }
 
@@ -27,14 +28,15 @@ type LogOptions[T any] struct {
 // ends.
 //
 // A delta is read whole and verified before an object is taken for it, and published as
-// one version: it costs what it changes. If it does not verify, does not fit
-// or is refused, the Reloader at once asks for whole content, and tells it in
-// Event.DeltaErr; if a transfer breaks off, it asks again as usual. Content of a chain is
-// published as one version, too. Whole content costs a Copy of the log.
+// one version: it costs what it changes. If it does not verify, does not fit or is
+// refused, the Reloader at once asks for whole content, and tells it in Event.DeltaErr; if
+// a transfer breaks off, it asks again as usual. Content of a chain is published as one
+// version, too. Whole content costs a Copy of the log.
 //
 // The Reloader is the only publisher of log from then on: see [oplog.Writer]. After a
-// publication past the log, the next revision is fetched whole; until then Status does not tell. Readers
-// begin with the empty object of the log: [Ready] says when something is loaded.
+// publication past the log, the next revision is fetched whole; until then Status does not
+// tell. Readers begin with the empty object of the log: [Ready] says when something is
+// loaded.
 //
 // NewLog panics if log, source or decode is nil, if an option is negative, or if log has
 // a Writer.

@@ -65,7 +65,7 @@ func (p *Program) literal(f *Flow, variable ssa.Value, made *ssa.MakeClosure) {
 // longer than it runs: a guess, but one that only makes reports fewer.
 func isArgument(use ssa.Instruction) bool { _, ok := use.(*ssa.Call); return ok }
 
-// isTimer reports whether the instruction starts a timer that nobody can stop.
+// isTimer reports whether the instruction starts a timer whose result is dropped.
 func isTimer(use ssa.Instruction) bool {
 	call, ok := use.(*ssa.Call)
 	if !ok || len(*call.Referrers()) > 0 {
