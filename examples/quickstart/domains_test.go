@@ -11,7 +11,7 @@ import (
 
 type Domains struct {
 	poolswap.Ref
-	names slab.Map[struct{}] // Set copies a name to memory that Reset keeps
+	names slab.Map[struct{}] // Set copies a name; names.Reset, in the pool's reset, keeps that memory
 }
 
 func newDomains() *poolswap.Pool[Domains, *Domains] {
