@@ -67,6 +67,7 @@ type kept struct {
 	Source   string    `json:"source,omitempty"`
 	Identity string    `json:"identity,omitempty"` // see identify
 	Revision string    `json:"revision"`
+	State    string    `json:"state,omitempty"`
 	SHA256   string    `json:"sha256"`
 	Size     int64     `json:"size"`
 	Modified time.Time `json:"modified,omitzero"`
@@ -313,7 +314,7 @@ func (k *kept) check(ctx context.Context, file *os.File, size int64) error {
 func (k *kept) content(file *os.File) *Content {
 	digest, _ := hex.DecodeString(k.SHA256) // this process has written or compared it
 	return &Content{
-		Revision: k.Revision, Size: k.Size, Modified: k.Modified, proofs: k.Proofs, digest: (*[sha256.Size]byte)(digest),
+		Revision: k.Revision, State: k.State, Size: k.Size, Modified: k.Modified, proofs: k.Proofs, digest: (*[sha256.Size]byte)(digest),
 		Body: &fileReader{fromStart(file), file}, File: file,
 		Verify: func(sum [sha256.Size]byte) error {
 			if hex.EncodeToString(sum[:]) != k.SHA256 {

@@ -46,7 +46,7 @@ func (c *chained) start() (*reload.Reloader, *ledgers) {
 	if c.down {
 		source = named{sourceFunc(unavailable), "history"}
 	}
-	return reload.NewLog(log, reload.Cache(source, c.dir), decodeLedger, reload.LogOptions[ledger]{Options: reload.Options{Logger: quiet}}), log.Container()
+	return reload.NewLog(log, reload.Cache(source, c.dir), decodeLedger, digested()), log.Container()
 }
 
 func (c *chained) contents() (n int) {

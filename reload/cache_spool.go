@@ -77,7 +77,7 @@ func (c *cacheSource) spoolOne(ctx context.Context, content *Content, inUse erro
 	if err != nil {
 		return nil, kept{}, err
 	}
-	last = kept{Revision: content.Revision, Modified: inJSON(content.Modified), Proofs: content.proofs, verify: content.Verify}
+	last = kept{Revision: content.Revision, State: content.State, Modified: inJSON(content.Modified), Proofs: content.proofs, verify: content.Verify}
 	if last.verify != nil && len(last.Proofs) == 0 {
 		last.verify = refuseHidden(ctx, last.verify)
 	}

@@ -30,7 +30,7 @@ const (
 	Fetching   Stage = "fetch"   // asking the Source
 	Reading    Stage = "read"    // reading the Body
 	Loading    Stage = "load"    // the function that New was given
-	Verifying  Stage = "verify"  // Content.Verify
+	Verifying  Stage = "verify"  // Content.Verify, or Content.State
 	Publishing Stage = "publish" // waiting for an object, or publishing it
 )
 

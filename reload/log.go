@@ -2,7 +2,10 @@ package reload
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"iter"
 	"sync/atomic"
 
@@ -13,6 +16,12 @@ import (
 // LogOptions configure a Reloader of [NewLog]. The zero LogOptions will do.
 type LogOptions[T any] struct {
 	Options
+
+	// Digest, if not nil, returns the digest of all rows of obj, such as that of package
+	// oplog/lthash, which Apply keeps up to date at the cost of an operation, Copy copies
+	// and Reset clears. Content with a State is published only if it has led to that
+	// digest; Digest is not asked about other content. It must not write to obj.
+	Digest func(obj *T) [sha256.Size]byte
 
 	// Check, if not nil, looks at the whole result before it is published: next, and
 	// current, which it will replace: at first the empty object of the log. An error
@@ -31,7 +40,8 @@ type LogOptions[T any] struct {
 // one version: it costs what it changes. If it does not verify, does not fit or is
 // refused, the Reloader at once asks for whole content, and tells it in Event.DeltaErr; if
 // a transfer breaks off, it asks again as usual. Content of a chain is published as one
-// version, too. Whole content costs a Copy of the log.
+// version, too. Whole content costs a Copy of the log. A delta after which the digest is
+// another one does not fit. Whole content with another digest is refused.
 //
 // The Reloader is the only publisher of log from then on: see [oplog.Writer]. After a
 // publication past the log, the next revision is fetched whole; until then Status does not
@@ -55,7 +65,7 @@ func NewLog[T any, P poolswap.Object[T], Op any](log *oplog.Log[T, P, Op], sourc
 		panic("reload: NewLog of a Log that another Reloader has")
 	}
 	c := log.Container()
-	f := &follower[T, P, Op]{writer: writer, container: c, decode: decode, check: options.Check}
+	f := &follower[T, P, Op]{writer: writer, container: c, decode: decode, digest: options.Digest, check: options.Check}
 	r.publish, r.version, r.wait = f.publish, c.Version, c.Wait
 	r.base = func() string {
 		if s := r.Status(); s.Version != 0 && s.Version == f.version.Load() && s.Version == c.Version() {
@@ -71,6 +81,7 @@ type follower[T any, P poolswap.Object[T], Op any] struct {
 	writer    *oplog.Writer[T, P, Op]
 	container *poolswap.Container[T, P]
 	decode    func(ctx context.Context, content *Content) iter.Seq2[Op, error]
+	digest    func(obj *T) [sha256.Size]byte
 	check     func(next, current *T, content *Content) error
 	version   atomic.Uint64 // the last that it published
 }
@@ -91,13 +102,38 @@ func (f *follower[T, P, Op]) publish(ctx context.Context, a *attempt) (version u
 func (f *follower[T, P, Op]) replace(ctx context.Context, a *attempt) (version uint64, err error) {
 	return f.writer.Replace(ctx, func(next, current *T, apply func(op Op) error) error {
 		return a.fill(f.container.VersionOf(current), func() error {
-			err := f.each(a, apply)
-			if err == nil && f.check != nil {
-				err = f.check(next, current, a.content)
+			if err := f.each(a, apply); err != nil {
+				return err
 			}
-			return err
+			return f.accept(a, next, current)
 		})
 	})
+}
+
+// accept returns an error if next, which an attempt has made, must not replace current.
+func (f *follower[T, P, Op]) accept(a *attempt, next, current *T) error {
+	if err := f.compare(a, next); err != nil || f.check == nil {
+		return err
+	}
+	return f.check(next, current, a.content)
+}
+
+// errState is why content is wrong although each of its bytes is right.
+var errState = errors.New("it leads to other rows than those of its publisher")
+
+// compare returns an error unless the rows of obj are those to which an attempt's content
+// has to lead.
+func (f *follower[T, P, Op]) compare(a *attempt, obj *T) error {
+	all := a.content.contents()
+	want := all[len(all)-1].State
+	if f.digest == nil || want == "" {
+		return nil
+	}
+	sum := f.digest(obj)
+	if got := hex.EncodeToString(sum[:]); got != want {
+		return fmt.Errorf("%w: their digest is %s, not %.64q", errState, got, want)
+	}
+	return nil
 }
 
 // each calls do with each operation of an attempt's content.
@@ -130,19 +166,18 @@ func (f *follower[T, P, Op]) change(a *attempt) (version uint64, err error) {
 		return 0, err
 	}
 	if len(ops) == 0 {
-		return 0, errUnchanged
+		return 0, f.unchanged(a, from)
 	}
 	waiting, cancel := context.WithTimeout(a.ctx, a.options.ObjectWait)
 	defer cancel()
 	err = recovered(func() (err error) { // Apply and Copy can panic
-		version, err = f.writer.Publish(waiting, from, ops, func(next, current *T) (err error) {
-			if f.check != nil {
-				a.stage = Loading
-				if err = f.check(next, current, a.content); err == nil {
-					a.stage = Publishing
-				}
+		version, err = f.writer.Publish(waiting, from, ops, func(next, current *T) error {
+			a.stage = Loading
+			if err := f.accept(a, next, current); err != nil {
+				return err
 			}
-			return err
+			a.stage = Publishing
+			return nil
 		})
 		return err
 	})
@@ -154,4 +189,18 @@ func (f *follower[T, P, Op]) change(a *attempt) (version uint64, err error) {
 		a.stage = Loading
 	}
 	return version, err
+}
+
+// unchanged ends an attempt with a delta of no operations on a version.
+func (f *follower[T, P, Op]) unchanged(a *attempt, from uint64) error {
+	current := f.container.Acquire()
+	defer f.container.Release(current)
+	if current == nil || f.container.VersionOf(current) != from {
+		return errBase
+	}
+	if err := recovered(func() error { return f.compare(a, current) }); err != nil {
+		a.stage = Loading
+		return err
+	}
+	return errUnchanged
 }

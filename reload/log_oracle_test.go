@@ -1,6 +1,7 @@
 package reload_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -56,7 +57,7 @@ type followed struct {
 
 func follow(t *testing.T, r *rand.Rand, dir string, seen map[string]int) {
 	f := &followed{T: t, Rand: r, rows: map[string]string{}, seen: seen}
-	if r.IntN(2) == 0 {
+	if f.states = true; r.IntN(2) == 0 {
 		f.dir = dir
 	}
 	for i := range 20 { // so that a delta is small beside them
@@ -121,6 +122,7 @@ func (f *followed) start() {
 				f.seen["restored"]++
 			}
 		}},
+		Digest: (*ledger).digest,
 		Check: func(next, _ *ledger, _ *reload.Content) error {
 			if strings.HasPrefix(next.rows["a"], "13") {
 				return errors.New("unlucky")
@@ -173,7 +175,7 @@ func (f *followed) damage() {
 	if f.IntN(3) > 0 {
 		return
 	}
-	fault, every := f.IntN(5), f.IntN(2) == 0
+	fault, every := f.IntN(7), f.IntN(2) == 0
 	f.broken = func(content *reload.Content, text []byte) {
 		if content.Base == "" && !every || len(text) == 0 {
 			return
@@ -192,7 +194,15 @@ func (f *followed) damage() {
 			content.Verify = nil
 			text = append([]byte("nothing-like-it\n"), text...)
 			content.Size = int64(len(text))
-		case 4:
+		case 4: // a row that the publisher never had, in a content whose digest is right
+			content.Verify = nil
+			text = append(text, "z 1\n"...)
+			content.Size = int64(len(text))
+		case 5: // a change that is missing
+			content.Verify = nil
+			_, text, _ = bytes.Cut(text, []byte("\n"))
+			content.Size = int64(len(text))
+		case 6:
 			content.Body = io.NopCloser(io.MultiReader(strings.NewReader(string(text[:len(text)/2])), iotest.ErrReader(io.ErrUnexpectedEOF)))
 			return
 		}

@@ -18,6 +18,7 @@ import (
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/lthash"
 	"github.com/poolswap/poolswap/reload"
 )
 
@@ -25,6 +26,31 @@ import (
 type ledger struct {
 	poolswap.Ref
 	rows map[string]string
+	hash lthash.Hash // of rows
+}
+
+// set sets a row, or deletes it if value is "".
+func (l *ledger) set(key, value string) {
+	if old, ok := l.rows[key]; ok {
+		l.hash.Remove(lthash.AppendRow(nil, key, old))
+		delete(l.rows, key)
+	}
+	if value != "" {
+		l.hash.Add(lthash.AppendRow(nil, key, value))
+		l.rows[key] = value
+	}
+}
+
+func (l *ledger) digest() [sha256.Size]byte { return l.hash.Sum() }
+
+// stateOf returns the digest of rows, as whole content has them.
+func stateOf(whole string) string {
+	var h lthash.Hash
+	for line := range strings.Lines(whole) {
+		key, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		h.Add(lthash.AppendRow(nil, key, value))
+	}
+	return fmt.Sprintf("%x", h.Sum())
 }
 
 type (
@@ -42,18 +68,14 @@ func newLedgerLog(t testing.TB) *ledgerLog {
 	log, err := oplog.New(oplog.Options[ledger, entry]{
 		New: func() *ledger { return &ledger{rows: map[string]string{}} },
 		Apply: func(l *ledger, e entry) error {
-			if e.value != "" {
-				l.rows[e.key] = e.value
-				return nil
-			}
-			if _, ok := l.rows[e.key]; !ok {
+			if _, ok := l.rows[e.key]; !ok && e.value == "" {
 				return fmt.Errorf("%s: %w", e.key, errNoRow)
 			}
-			delete(l.rows, e.key)
+			l.set(e.key, e.value)
 			return nil
 		},
-		Copy:  func(dst, src *ledger) error { dst.rows = maps.Clone(src.rows); return nil },
-		Reset: func(l *ledger) { clear(l.rows) },
+		Copy:  func(dst, src *ledger) error { dst.rows, dst.hash = maps.Clone(src.rows), src.hash; return nil },
+		Reset: func(l *ledger) { clear(l.rows); l.hash = lthash.Hash{} },
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -104,14 +126,15 @@ func ledgerText(rows map[string]string) string {
 // two that follow each other.
 type history struct {
 	releases []step
-	forget   int // deltas of earlier releases are gone
-	snapshot int // the newest release of which there is whole content; later ones are a chain
+	forget   int  // deltas of earlier releases are gone
+	states   bool // content has a State
+	snapshot int  // the newest release of which there is whole content; later ones are a chain
 
 	broken func(content *reload.Content, text []byte) // if not nil, does something to content
 	asked  []string                                   // the bases of all fetches
 }
 
-type step struct{ whole, delta string }
+type step struct{ whole, delta, state string }
 
 func (h *history) revision(i int) string { return fmt.Sprintf("r%d", i) }
 
@@ -166,6 +189,13 @@ func (h *history) content(base string, i int, text string) *reload.Content {
 			return nil
 		},
 	}
+	if h.states {
+		release := &h.releases[i]
+		if release.state == "" {
+			release.state = stateOf(release.whole)
+		}
+		content.State = release.state
+	}
 	if h.broken != nil {
 		h.broken(content, bytes.Clone([]byte(text)))
 	}
@@ -177,7 +207,7 @@ func (h *history) String() string { return "history" }
 
 // release adds a release: rows, and the lines that make them of those before.
 func (h *history) release(rows map[string]string, delta ...string) {
-	h.releases = append(h.releases, step{ledgerText(rows), lines(delta...)})
+	h.releases = append(h.releases, step{whole: ledgerText(rows), delta: lines(delta...)})
 }
 
 func lines(all ...string) string {
@@ -190,7 +220,7 @@ func lines(all ...string) string {
 // following returns a history of one release of two rows, and a Reloader of it.
 func following(t testing.TB, options reload.LogOptions[ledger]) (*history, *reload.Reloader, *ledgers) {
 	t.Helper()
-	h := new(history)
+	h := &history{states: options.Digest != nil}
 	h.release(map[string]string{"a": "1", "b": "1"})
 	log := newLedgerLog(t)
 	if options.Logger == nil {

@@ -121,7 +121,7 @@ func TestDeltaThatDoesNotFit(t *testing.T) {
 			case "operation":
 				delta = "z"
 			}
-			h.releases = append(h.releases, step{"a 1\nb 1\nc 2\n", lines(delta)})
+			h.releases = append(h.releases, step{whole: "a 1\nb 1\nc 2\n", delta: lines(delta)})
 			h.snapshot = 1
 			h.broken = func(content *reload.Content, text []byte) {
 				if content.Base != "" && test.spoil != nil {
@@ -193,7 +193,7 @@ func TestWholeContentIsRefused(t *testing.T) {
 		t.Errorf("%v, and readers get %q", failure, rowsOf(c))
 	}
 	r.Reload(t.Context())
-	h.releases[1] = step{"a 9\nb 1\n", "a 9\n"}
+	h.releases[1] = step{whole: "a 9\nb 1\n", delta: "a 9\n"}
 	h.release(map[string]string{"a": "9", "b": "2"}, "b 2")
 	reloads(t, r, c, "a 9\nb 2\n")
 	if want := []string{"", "r0", "", "r0", "r0"}; !slices.Equal(h.asked, want) {

@@ -59,6 +59,10 @@ func (a *attempt) published(err error) {
 // unpublished settles an attempt that did not publish.
 func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 	bad := a.stage == Loading && !errors.As(err, new(*retryable))
+	wrong := errors.Is(err, errState)
+	if wrong {
+		a.stage = Verifying
+	}
 	switch {
 	case errors.Is(err, errUnchanged):
 		e.Outcome = Unchanged
@@ -73,8 +77,10 @@ func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
 		e.ended = true
 	case a.content.isDelta() && (bad || a.stage == Verifying || errors.Is(err, errBase)):
 		e.unfit = true
+	case wrong && e.kept: // the origin may have better
+		e.bad = true
 	case bad:
-		return r.refused(e, Loading, err)
+		return r.refused(e, a.stage, err)
 	case errors.Is(err, errTooLarge), errors.Is(err, errExpands):
 		return r.tooLarge(e, a, err)
 	}

@@ -58,6 +58,10 @@ type Content struct {
 	// a Reloader of [NewLog] takes one, on the revision that [DeltaBase] told Fetch.
 	Base string
 
+	// State, if not "", is the digest of all rows once this content is loaded, in lower-case
+	// hexadecimal: see [LogOptions.Digest]. Of a chain, that of the last part counts.
+	State string
+
 	// Size is the length of Body in bytes, or -1 if it is unknown. A Body of
 	// another length is an error.
 	Size int64

@@ -21,6 +21,7 @@ func TestExportedNamesHaveExamples(t *testing.T) {
 		"fleet":             nil,
 		"oplog":             nil,
 		"poolswaptest":      {"Check", "Drain", "FailFill", "Hold", "Pool", "Wait"}, // they need a *testing.T
+		"oplog/lthash":      nil,
 		"oplog/oplogtest":   nil,
 		"reload":            nil,
 		"reload/mapped":     nil,
