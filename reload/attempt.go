@@ -3,7 +3,6 @@ package reload
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -13,144 +12,60 @@ import (
 	"github.com/poolswap/poolswap"
 )
 
-// attempt is one try to load the source's content. This file takes it from the fetch
-// to the publication, settle.go says how it ended, and outcome.go tells of it.
+// attempt is one try to load content. The Reloader begins it; it walks the stages from
+// the fetch to the publication, and ends with its result, which the Reloader settles.
 type attempt struct {
-	*Reloader
+	*setup
 
 	ctx     context.Context
-	content *Content
-	bodies  *bodies
-	sum     [sha256.Size]byte // the digest of all bodies
+	have    string // the revision that the Source is told
+	whole   bool   // it takes no delta
+	accept  string // the revision to accept, or ""
+	sum     string // of the loaded content, see Reloader
+	version uint64 // of the loaded content
+	notKept error  // why there was no kept content, or nil
+
 	stage   Stage
+	content *Content
+	result
+}
+
+// result is how an attempt ended, for settle.
+type result struct {
+	Event
+	modified  time.Time
+	published uint64  // the version, or 0
+	bodies    *bodies // of the content; open still if it was published
+
+	ended bool // it failed, and its ctx had ended
+	unfit bool // it failed as a delta: whole content may succeed
+	bad   bool // it failed for its content, which is refused if it has a revision
+
+	kept    bool      // the content was restored
+	checked time.Time // when that was last known to be the newest
 }
 
 // errUnchanged ends a fill that made a copy of the current object.
 var errUnchanged = errors.New("the content is loaded already")
 
-// rereads is how often content that changed while it was read is read again
-// before the attempt fails.
-const rereads = 3
-
-// errNotAsked is why content from a Cache is stale until the origin was asked.
-var errNotAsked = errors.New("the origin was not asked yet")
-
-// attemptNow makes an attempt. accept is a revision to accept, or nil. The caller
-// has the turn.
-func (r *Reloader) attemptNow(ctx context.Context, accept *string) error {
-	r.mu.Lock()
-	r.begun++
-	number := r.begun
-	r.mu.Unlock()
-	ctx = r.contextFor(ctx)
-	kept := r.loadKept(ctx)
-	var e Event
-	for range rereads {
-		accepted := ""
-		if accept != nil {
-			accepted = *accept
-		}
-		e = r.attemptOnce(ctx, accept != nil, accepted)
-		if e.unfit {
-			e = r.attemptWhole(ctx, accepted, e.Err)
-		}
-		if !errors.Is(e.Err, ErrChanged) {
-			break
-		}
-	}
-	r.tell(ctx, &e)
-	select {
-	case r.tried <- struct{}{}:
-	default:
-	}
-	err := e.Err
-	if kept {
-		err = nil
-	}
-	if !e.ended {
-		r.served = served{number, err}
-	}
-	if accept != nil { // Accept ignores the cached load
-		return e.Err
-	}
-	return err
-}
-
-// loadKept loads the content that the source has kept for this process, until
-// something was loaded or the kept content was refused. It reports whether it
-// published.
-func (r *Reloader) loadKept(ctx context.Context) bool {
-	if r.restorer == nil {
-		return false
-	}
-	began := time.Now()
-	var content *Content
-	var checked time.Time
-	err := recovered(func() (err error) {
-		content, checked, err = r.restorer.Restore(ctx)
-		return err
-	})
-	if ctx.Err() != nil {
-		if content != nil {
-			content.Body.Close()
-		}
-		return false
-	}
-	if err != nil { // perhaps for a moment: it is asked again while nothing is loaded
-		if r.notKept == nil || r.notKept.Error() != err.Error() {
-			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: kept content cannot be used", slog.String("source", r.name), slog.Any("error", err))
-		}
-		r.notKept = err
-		return false
-	}
-	r.notKept = nil
-	if content == nil {
-		r.restorer = nil
-		return false
-	}
-	e := r.load(ctx, Event{Fetch: time.Since(began), kept: true, checked: checked}, content, errNotAsked)
-	if e.ended {
-		return false
-	}
-	if e.Outcome != Failed || e.bad { // another failure says nothing about it
-		r.restorer = nil
-	}
-	r.tell(ctx, &e)
-	return e.Outcome == Loaded
-}
-
-// attemptOnce fetches content, if whole of any revision and no delta, and loads it. accept
-// is a revision to accept, or "".
-func (r *Reloader) attemptOnce(ctx context.Context, whole bool, accept string) (e Event) {
-	have := r.have
-	if whole {
-		have = ""
-	}
-	r.whole.Store(whole)
+// run fetches content and loads it.
+func (a *attempt) run() result {
 	began := time.Now()
 	var content *Content
 	err := recovered(func() (err error) {
-		content, err = r.source.Fetch(ctx, have)
+		content, err = a.source.Fetch(a.ctx, a.have)
 		return err
 	})
-	e.Fetch = time.Since(began)
-	if err != nil {
-		if errors.Is(err, ErrNotModified) && have != "" {
-			e.Stale = staleOf(err)
-			return r.notModified(e)
-		}
-		err = notFirst(err)
-		e.ended = ctx.Err() != nil
-		if r.notKept != nil {
-			err = fmt.Errorf("%w; %w", err, r.notKept)
-		}
-		return r.failed(e, Fetching, err, false)
+	a.Fetch = time.Since(began)
+	switch {
+	case err == nil:
+		loading := *a // a stays on the stack, so an idle poll allocates nothing
+		return loading.load(content)
+	case errors.Is(err, ErrNotModified) && a.have != "":
+		a.Outcome, a.Stale = NotModified, staleOf(err)
+		return a.result
 	}
-	if content == nil {
-		return r.failed(e, Fetching, content.malformed(), false)
-	}
-	content.Accepted = accept != "" && content.Revision == accept
-	return r.load(ctx, e, content, nil)
+	return a.fail(join(notFirst(err), a.notKept))
 }
 
 // notFirst returns the error of a Fetch without a revision, to which a Source
@@ -162,38 +77,56 @@ func notFirst(err error) error {
 	return err
 }
 
-// load loads and publishes content. stale is why there may be something newer.
-func (r *Reloader) load(ctx context.Context, e Event, content *Content, stale error) Event {
-	e.Revision = content.Revision
+// deltaBase returns the revision that a delta can change now.
+func (a *attempt) deltaBase() string {
+	if a.whole {
+		return ""
+	}
+	return a.base()
+}
+
+// load loads and publishes content.
+func (a *attempt) load(content *Content) result {
+	if content != nil {
+		a.Revision = content.Revision
+	}
 	if err := content.closeMalformed(); err != nil {
-		return r.failed(e, Fetching, err, false)
+		return a.fail(err)
 	}
-	if r.base == nil && (content.isDelta() || content.isChain()) {
+	if a.base == nil && (content.isDelta() || content.isChain()) {
 		content.discard()
-		return r.failed(e, Fetching, errNoLog, false)
+		return a.fail(errNoLog)
 	}
-	e.Base = content.Base
-	e.Stale, e.ServedBy = join(stale, content.Stale), content.servedBy(r.name)
-	content.Source, content.Modified = cmp.Or(content.Source, r.name), inJSON(content.Modified)
-	a := &attempt{Reloader: r, ctx: ctx, stage: Publishing}
-	a.bodies, a.content = newBodies(ctx, content, r.options.MaxBytes)
-	defer a.closeBody()
-	if announced := a.bodies.announced(); announced > r.options.MaxBytes {
-		return r.tooLarge(e, a, fmt.Errorf("%w (%d): %d bytes are announced", errTooLarge, r.options.MaxBytes, announced))
+	a.Base, a.modified = content.Base, inJSON(content.Modified)
+	a.Stale, a.ServedBy = join(a.Stale, content.Stale), content.servedBy(a.name)
+	content.Source, content.Modified = cmp.Or(content.Source, a.name), a.modified
+	content.Accepted = a.accept != "" && content.Revision == a.accept
+	a.bodies, a.content = newBodies(a.ctx, content, a.options.MaxBytes)
+	defer func() {
+		if a.published == 0 {
+			a.closeBody(a.ctx, a.bodies)
+		}
+	}()
+	if announced := a.bodies.announced(); announced > a.options.MaxBytes {
+		return a.fail(fmt.Errorf("%w (%d): %d bytes are announced", errTooLarge, a.options.MaxBytes, announced))
 	}
 
-	waiting, cancel := context.WithTimeout(ctx, r.options.ObjectWait)
+	a.stage = Publishing
+	waiting, cancel := context.WithTimeout(a.ctx, a.options.ObjectWait)
 	defer cancel()
 	began := time.Now()
-	version, err := r.publish(waiting, a)
-	e.Load, e.Size = time.Since(began), a.bodies.total.Load()
-	if a.sum != [sha256.Size]byte{} {
-		e.SHA256 = hex.EncodeToString(a.sum[:])
+	version, err := a.publish(waiting, a)
+	a.Load, a.Size = time.Since(began), a.bodies.total.Load()
+	switch {
+	case version != 0:
+		a.Outcome, a.published = Loaded, version
+	case errors.Is(err, errUnchanged):
+		a.Outcome, err = Unchanged, nil
+	default:
+		return a.fail(err)
 	}
-	if version != 0 {
-		return r.loaded(e, a, version, err)
-	}
-	return r.unpublished(e, a, err)
+	a.tellSource(err)
+	return a.result
 }
 
 // publisher returns a function that publishes the content of an attempt in c: it
@@ -218,7 +151,7 @@ func (a *attempt) fill(current uint64, load func() error) error {
 	if errors.As(refusal, new(*retryable)) {
 		return refusal
 	}
-	if err := a.whole(); err != nil { // load may have refused bytes that the origin never sent
+	if err := a.finish(); err != nil { // load may have refused bytes that the origin never sent
 		return withRefusal(err, refusal)
 	}
 	if refusal != nil {
@@ -226,21 +159,22 @@ func (a *attempt) fill(current uint64, load func() error) error {
 		return refusal
 	}
 	a.stage = Publishing
-	if a.sum == a.Reloader.sum && current != 0 && current == a.status.Version {
+	if a.SHA256 == a.sum && current != 0 && current == a.version {
 		return errUnchanged
 	}
 	return a.ctx.Err() // it may have ended while load ran
 }
 
-// whole reads what load left, and fails unless the content is complete, unchanged
+// finish reads the rest that load left, and fails unless the content is complete, unchanged
 // and verified.
-func (a *attempt) whole() error {
+func (a *attempt) finish() error {
 	a.stage = Reading
 	sums, err := a.bodies.finish()
 	if err = cmp.Or(err, a.bodies.failure()); err != nil {
 		return err
 	}
-	a.sum = digestOf(sums)
+	sum := digestOf(sums)
+	a.SHA256 = hex.EncodeToString(sum[:])
 	a.stage = Verifying
 	return a.bodies.verify(sums)
 }
@@ -253,11 +187,45 @@ func withRefusal(err, refusal error) error {
 	return fmt.Errorf("%w (load: %v)", err, refusal) //nolint:errorlint // the refusal is no cause of err
 }
 
-// closeBody closes the Body, which was read: an error of Close is of no use then.
-// A panic is a bug of the Source.
-func (a *attempt) closeBody() {
+// tellSource tells the Source that its content is current, and logs the errors since.
+func (a *attempt) tellSource(err error) {
+	if a.content.Published != nil {
+		err = errors.Join(err, recovered(a.content.Published))
+	}
+	if err != nil {
+		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: published, but", slog.String("source", a.name), slog.Any("error", err))
+	}
+}
+
+// fail ends the attempt with the error of its stage.
+func (a *attempt) fail(err error) result {
+	large := a.bodies != nil && (errors.Is(err, errTooLarge) || errors.Is(err, errExpands))
+	a.bad = a.stage == Loading && !errors.As(err, new(*retryable))
+	if large { // not read to its end, so it may be another content than that of the revision, if that was to be verified
+		a.stage, a.bad = Reading, !a.kept && !a.bodies.checked() // the origin may have less than what was kept
+	}
+	if errors.Is(err, errState) {
+		a.stage, a.bad = Verifying, a.bad && !a.kept
+	}
+	switch {
+	case a.ctx.Err() != nil:
+		a.ended, a.bad = true, false
+	case a.Base != "" && (a.bad || large || a.stage == Verifying || errors.Is(err, errBase)):
+		a.unfit, a.bad = true, false
+	}
+	a.Outcome = Failed
+	a.Err = &Error{
+		Source: cmp.Or(a.ServedBy, a.name), Revision: a.Revision, Stage: a.stage, Refused: a.bad && a.Revision != "",
+		Current: a.setup.version(), Err: err, delta: a.unfit,
+	}
+	return a.result
+}
+
+// closeBody closes the Body of content, which was read: an error of Close is of no use
+// then. A panic is a bug of the Source.
+func (s *setup) closeBody(ctx context.Context, b *bodies) {
 	var panicked *poolswap.HookPanicError
-	if err := recovered(a.bodies.end); errors.As(err, &panicked) {
-		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: Close of the Body", slog.String("source", a.name), slog.Any("error", err))
+	if err := recovered(b.end); errors.As(err, &panicked) {
+		s.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: Close of the Body", slog.String("source", s.name), slog.Any("error", err))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
 )
 
@@ -82,15 +81,6 @@ func (c *Content) malformedDelta() error {
 		}
 	}
 	return nil
-}
-
-// attemptWhole makes an attempt with whole content, since a delta did not fit. The caller
-// has the turn.
-func (r *Reloader) attemptWhole(ctx context.Context, accept string, unfit error) Event {
-	r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: a delta did not fit, so all is fetched", slog.String("source", r.name), slog.Any("error", unfit))
-	e := r.attemptOnce(ctx, true, accept)
-	e.DeltaErr = unfit
-	return e
 }
 
 // errBase is why a delta does not fit.

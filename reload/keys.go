@@ -25,7 +25,7 @@ func KeysFrom(source Source) Keys {
 	if source == nil {
 		panic("reload: KeysFrom with a nil Source")
 	}
-	f := &keyFile{source: source, turn: make(chan struct{}, 1), loader: Reloader{options: Options{MaxBytes: maxSide}}}
+	f := &keyFile{source: source, turn: make(chan struct{}, 1), loader: Reloader{setup: setup{options: Options{MaxBytes: maxSide}}}}
 	return func(ctx context.Context) ([]ed25519.PublicKey, error) {
 		keys, err := f.read(ctx)
 		if err != nil {

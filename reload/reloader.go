@@ -2,7 +2,6 @@ package reload
 
 import (
 	"context"
-	"crypto/sha256"
 	"log/slog"
 	"math"
 	"sync"
@@ -16,12 +15,7 @@ import (
 // and call Run, Reload or both. It is safe for any number of goroutines, and must
 // not be copied. One container has one Reloader.
 type Reloader struct {
-	source  Source
-	name    string
-	options Options
-	publish func(ctx context.Context, a *attempt) (version uint64, err error)
-	version func() uint64
-	wait    func(ctx context.Context, after uint64) (uint64, error)
+	setup
 
 	turn     chan struct{}    // full while an attempt runs
 	tried    chan struct{}    // full once an attempt has ended, for Run
@@ -31,13 +25,12 @@ type Reloader struct {
 	ctx      *reloaderContext // of the last attempt
 	notKept  error            // why restorer had nothing, until something is loaded
 	have     string           // the last revision that was loaded, or refused for its content
-	sum      [sha256.Size]byte
-	refusal  error // why have was refused, if it was
+	sum      string           // Status.SHA256, or "" after a delta: the same bytes can change other content
+	refusal  error            // why have was refused, if it was
 
 	places sync.Map // place by Fallback
 
-	base  func() string // the revision that a delta can change now, or nil without a log
-	whole atomic.Bool   // an attempt runs that takes no delta
+	whole atomic.Bool // an attempt runs that takes no delta
 
 	checks atomic.Uint64 // how often a check of this package has verified content
 
@@ -49,6 +42,17 @@ type Reloader struct {
 	fruitless int    // the same: attempts in a row
 	begun     uint64 // attempts
 	recent    []Event
+}
+
+// setup is the part of a Reloader that does not change: all that an attempt knows of it.
+type setup struct {
+	source  Source
+	name    string
+	options Options
+	publish func(ctx context.Context, a *attempt) (version uint64, err error)
+	version func() uint64
+	wait    func(ctx context.Context, after uint64) (uint64, error)
+	base    func() string // the revision that a delta can change now, or nil without a log
 }
 
 // served is the last attempt that ended for another reason than its ctx.
@@ -82,9 +86,7 @@ func New[T any, P poolswap.Object[T]](c *poolswap.Container[T, P], source Source
 func newReloader(op string, source Source, options Options) *Reloader {
 	options.setDefaults(op)
 	r := &Reloader{
-		source:  source,
-		name:    nameOf(source),
-		options: options,
+		setup:   setup{source: source, name: nameOf(source), options: options},
 		turn:    make(chan struct{}, 1),
 		tried:   make(chan struct{}, 1),
 		renewed: make(chan struct{}, 1),
@@ -114,7 +116,7 @@ func (r *Reloader) Reload(ctx context.Context) error {
 	if r.served.number > before {
 		return r.served.err
 	}
-	return r.attemptNow(ctx, nil)
+	return r.attemptNow(ctx, false, "")
 }
 
 // Accept is Reload for an operator who knows that the content that load refused is
@@ -130,23 +132,8 @@ func (r *Reloader) Accept(ctx context.Context, revision string) error {
 		return err
 	}
 	defer r.passTurn()
-	return r.attemptNow(ctx, &revision)
+	return r.attemptNow(ctx, true, revision)
 }
-
-// takeTurn waits until the caller may make an attempt.
-func (r *Reloader) takeTurn(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	select {
-	case r.turn <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (r *Reloader) passTurn() { <-r.turn }
 
 // Run keeps the content fresh: it makes an attempt at once (if a [Cache] has kept
 // content, after a tenth of Every or 10 seconds at most), at each hint of a source that is a [Waiter], and on a timer (see Options.Every). After a failure

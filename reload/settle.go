@@ -1,117 +1,186 @@
 package reload
 
 import (
-	"cmp"
-	"crypto/sha256"
+	"context"
 	"errors"
 	"log/slog"
 	"time"
+
+	"github.com/poolswap/poolswap"
 )
 
-// notModified settles an attempt that found nothing newer than the content that is
-// loaded, or was refused.
-func (r *Reloader) notModified(e Event) Event {
-	e.Outcome = NotModified
-	if r.refusal != nil {
+// settle takes the result of an attempt into the state, and tells of it. The caller has
+// the turn.
+func (r *Reloader) settle(ctx context.Context, e *result) {
+	e.At, e.Version = time.Now(), r.version()
+	switch {
+	case e.Outcome == NotModified && r.refusal != nil:
 		e.Outcome, e.Err = StillRefused, r.refusal
+	case e.Outcome == Loaded:
+		r.have, r.sum, r.refusal = e.Revision, e.SHA256, nil
+		if e.Base != "" {
+			r.sum = "" // the same bytes can change other content
+		}
+		r.restorer, r.notKept = nil, nil
+	case e.Outcome == Unchanged:
+		r.have, r.refusal = e.Revision, nil
+	case e.bad:
+		r.have, r.refusal = e.Revision, nil
+		if e.Revision != r.status.Revision { // Accept may refuse the loaded content, which stays
+			r.refusal = e.Err
+		}
 	}
-	return e
+	r.record(e)
+	if e.published != 0 { // a Close that takes long does not keep the status from telling
+		r.closeBody(ctx, e.bodies)
+	}
+	r.tell(ctx, e)
 }
 
-// loaded settles an attempt that published.
-func (r *Reloader) loaded(e Event, a *attempt, version uint64, err error) Event {
-	e.Outcome = Loaded
-	a.published(err)
-	r.have, r.sum, r.refusal = a.content.Revision, a.sum, nil
-	if a.content.isDelta() {
-		r.sum = [sha256.Size]byte{} // the same bytes can change other content
-	}
-	r.restorer, r.notKept = nil, nil
+// record writes a result into the status.
+func (r *Reloader) record(e *result) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	defer r.renew()
 	s := &r.status
-	s.Revision, s.Version, s.Loaded, s.Modified = a.content.Revision, version, time.Now(), a.content.Modified
-	s.SHA256 = e.SHA256
-	s.Checked = s.Loaded
-	if e.kept && e.checked.Before(s.Loaded) { // a later time is of a clock that was wrong
+	s.Attempts++
+	if e.ended { // says nothing about the source
+		return
+	}
+	r.steady = true
+	if e.DeltaErr != nil {
+		s.DeltaErr = e.DeltaErr
+	}
+	switch e.Outcome {
+	case Failed:
+		r.recordFailure(e)
+		r.recordRecent(e.Event)
+		return
+	case StillRefused:
+		s.Refused = r.have
+		if s.Err != e.Err { //nolint:errorlint // the very refusal: a failure since then is over
+			s.Err, s.Failed = e.Err, e.At
+		}
+		if s.Version == 0 {
+			r.fruitless++
+		}
+		return
+	case Loaded:
+		r.recordLoaded(e)
+		r.recordRecent(e.Event)
+	case Unchanged:
+		s.Revision, s.Modified, s.ServedBy, s.kept = e.Revision, e.modified, e.ServedBy, e.kept
+	case NotModified:
+	}
+	r.fruitless = 0
+	s.Failures, s.Refused, s.Stale = 0, "", e.Stale
+	if e.Stale == nil {
+		s.Checked = e.At
+	}
+}
+
+// recordLoaded writes a publication into the status. The caller has mu.
+func (r *Reloader) recordLoaded(e *result) {
+	s := &r.status
+	s.Revision, s.Version, s.Loaded, s.Modified = e.Revision, e.published, e.At, e.modified
+	s.SHA256, s.Size, s.Fetch, s.Load = e.SHA256, e.Size, e.Fetch, e.Load
+	s.ServedBy, s.kept = e.ServedBy, e.kept
+	s.Checked = e.At
+	if e.kept && e.checked.Before(e.At) { // a later time is of a clock that was wrong
 		s.Checked = e.checked
 	}
-	s.Size, s.Fetch, s.Load, s.Stale = e.Size, e.Fetch, e.Load, e.Stale
-	s.ServedBy, s.kept = e.ServedBy, e.kept
 	s.Swaps++
-	if a.content.isDelta() {
+	if e.Base != "" {
 		s.Deltas++
 	}
-	return e
 }
 
-// published tells the Source that its content is current, and logs the errors
-// since.
-func (a *attempt) published(err error) {
-	if a.content.Published != nil {
-		err = errors.Join(err, recovered(a.content.Published))
-	}
-	if err != nil {
-		a.options.Logger.LogAttrs(a.ctx, slog.LevelWarn, "reload: published, but", slog.String("source", a.name), slog.Any("error", err))
-	}
-}
-
-// unpublished settles an attempt that did not publish.
-func (r *Reloader) unpublished(e Event, a *attempt, err error) Event {
-	bad := a.stage == Loading && !errors.As(err, new(*retryable))
-	wrong := errors.Is(err, errState)
-	if wrong {
-		a.stage = Verifying
-	}
+// recordFailure writes a failure into the status. The caller has mu.
+func (r *Reloader) recordFailure(e *result) {
+	s := &r.status
+	r.fruitless++
+	s.Failures++
+	s.TotalFailures++
+	s.Err, s.Failed = e.Err, e.At
+	refused := e.bad && e.Revision != ""
+	r.steady = refused
 	switch {
-	case errors.Is(err, errUnchanged):
-		e.Outcome = Unchanged
-		a.published(nil)
-		r.have, r.refusal = a.content.Revision, nil
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		s := &r.status
-		s.Revision, s.Modified, s.ServedBy, s.kept = a.content.Revision, a.content.Modified, e.ServedBy, e.kept
-		return e
-	case a.ctx.Err() != nil:
-		e.ended = true
-	case a.content.isDelta() && (bad || a.stage == Verifying || errors.Is(err, errBase)):
-		e.unfit = true
-	case wrong && e.kept: // the origin may have better
-		e.bad = true
-	case bad:
-		return r.refused(e, a.stage, err)
-	case errors.Is(err, errTooLarge), errors.Is(err, errExpands):
-		return r.tooLarge(e, a, err)
+	case refused:
+		s.Refused, s.Stale = e.Revision, nil // the origin has answered
+		if e.Revision == s.Revision {        // Accept refused the loaded content
+			s.Refused = ""
+		}
+	case e.Revision != "" && e.Revision != s.Refused: // Accept may fail to load that
+		s.Refused = "" // there is something newer than the refused content
 	}
-	return r.failed(e, a.stage, err, false)
+	if s.Stale != nil {
+		s.Stale = e.Err
+	}
 }
 
-// tooLarge settles an attempt whose content was not read to its end. If it was to be
-// verified, it may be another than that of the revision: a refusal would last when the
-// origin is honest again.
-func (r *Reloader) tooLarge(e Event, a *attempt, err error) Event {
-	e.unfit = a.content.isDelta()
-	if e.unfit || e.kept || a.bodies.checked() { // the origin may have less than what was kept of it
-		return r.failed(e, Reading, err, false)
+// recentEvents is how many swaps and failures the page shows.
+const recentEvents = 20
+
+// recordRecent notes an event for the page, where repeated failures do not push swaps out
+// of sight. The caller has mu.
+func (r *Reloader) recordRecent(e Event) {
+	n := len(r.recent)
+	if n > 0 && e.Outcome == Failed && r.recent[n-1].Outcome == Failed && e.Err.Error() == r.recent[n-1].Err.Error() {
+		e.Repeats = r.recent[n-1].Repeats + 1
+		r.recent[n-1] = e
+		return
 	}
-	return r.refused(e, Reading, err)
+	if n == recentEvents {
+		r.recent = append(r.recent[:0], r.recent[1:]...)
+	}
+	r.recent = append(r.recent, e)
 }
 
-// refused settles an attempt whose content is bad.
-func (r *Reloader) refused(e Event, stage Stage, err error) Event {
-	r.have, e.bad = e.Revision, true
-	e = r.failed(e, stage, err, e.Revision != "")
-	r.refusal = nil
-	if e.Revision != r.status.Revision { // Accept may refuse the loaded content, which stays
-		r.refusal = e.Err
+// renew says that another revision is known than before, if it is. The caller has
+// mu.
+func (r *Reloader) renew() {
+	if r.known == r.status.known() {
+		return
 	}
-	return e
+	r.known = r.status.known()
+	select {
+	case r.renewed <- struct{}{}:
+	default:
+	}
 }
 
-// failed settles an attempt that failed.
-func (r *Reloader) failed(e Event, stage Stage, err error, refused bool) Event {
-	e.Outcome = Failed
-	e.Err = &Error{Source: cmp.Or(e.ServedBy, r.name), Revision: e.Revision, Stage: stage, Refused: refused, Current: r.version(), Err: err, delta: e.unfit}
-	return e
+// tell makes the result of an attempt known.
+func (r *Reloader) tell(ctx context.Context, e *result) {
+	if r.options.Observe != nil {
+		r.guard(ctx, "Observe", func() { r.options.Observe(e.Event) })
+	}
+	switch logger := r.options.Logger; e.Outcome {
+	case Failed:
+		if !e.ended && !errors.Is(e.Err, poolswap.ErrClosed) {
+			logger.LogAttrs(ctx, slog.LevelWarn, "reload: failed", slog.String("source", r.name), slog.Any("error", e.Err), slog.Int("failures", r.Status().Failures))
+		}
+	case Loaded:
+		attrs := []slog.Attr{
+			slog.String("source", r.name), slog.String("revision", e.Revision), slog.Uint64("version", e.Version),
+			slog.Int64("bytes", e.Size), slog.Duration("fetch", e.Fetch), slog.Duration("load", e.Load),
+		}
+		if e.Base != "" {
+			attrs = append(attrs, slog.String("base", e.Base))
+		}
+		if e.Stale != nil {
+			attrs = append(attrs, slog.Any("stale", e.Stale))
+		}
+		logger.LogAttrs(ctx, slog.LevelInfo, "reload: loaded", attrs...)
+	default:
+		if logger.Enabled(ctx, slog.LevelDebug) {
+			logger.LogAttrs(ctx, slog.LevelDebug, "reload: "+string(e.Outcome), slog.String("source", r.name), slog.Uint64("version", e.Version))
+		}
+	}
+}
+
+// guard calls a function of Options, whose panic is no reason to stop reloading.
+func (r *Reloader) guard(ctx context.Context, name string, call func()) {
+	if err := recovered(func() error { call(); return nil }); err != nil {
+		r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: Options."+name, slog.String("source", r.name), slog.Any("error", err))
+	}
 }

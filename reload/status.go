@@ -39,13 +39,6 @@ type Event struct {
 	ServedBy string        // whose content it is: see Status.ServedBy
 	Err      error         // an *Error, if Outcome is Failed or StillRefused
 	Repeats  int           // on the page and in its JSON: failures before this one with the same text
-
-	ended bool // it failed, and its ctx had ended
-	unfit bool // it failed as a delta: whole content may succeed
-	bad   bool // it failed for its content, which is refused if it has a revision
-
-	kept    bool      // the content was restored
-	checked time.Time // when that was last known to be the newest
 }
 
 // Status is the state of a [Reloader], for people and programs.
