@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -36,6 +37,19 @@ func (p *Publisher) PublishDelta(ctx context.Context, base string, delta io.Read
 		return Revision{}, nil, err
 	}
 	return p.publish(ctx, base, delta, why)
+}
+
+// WithState returns content for Store, Publish, StoreDelta or PublishDelta, with the digest
+// of all rows that the replicas have once they have loaded it: that of package
+// oplog/lthash, or any other that reload.LogOptions.Digest of the replicas returns, too. It
+// becomes Revision.State, and replicas do not publish rows of another digest.
+func WithState(content io.Reader, state [sha256.Size]byte) io.Reader {
+	return &stated{content, state}
+}
+
+type stated struct {
+	io.Reader
+	state [sha256.Size]byte
 }
 
 func (p *Publisher) checkBase(base string) error {
@@ -75,7 +89,7 @@ func checkChain(chain []Revision, r Revision, from string) error {
 		return fmt.Errorf("it has %d revisions", len(chain))
 	}
 	last := chain[len(chain)-1]
-	if last.ID != r.ID || last.Base != r.Base || last.SHA256 != r.SHA256 || last.Size != r.Size {
+	if last.ID != r.ID || last.Base != r.Base || last.State != r.State || last.SHA256 != r.SHA256 || last.Size != r.Size {
 		return fmt.Errorf("it ends with %q", oneLine(last.ID))
 	}
 	if base := chain[0].Base; base != "" && base != from {
@@ -114,5 +128,5 @@ func (s *Source) chain(ctx context.Context, want Revision, mirrors []string) (*r
 // contentOf returns the content that a transfer reads.
 func contentOf(t *transfer) *reload.Content {
 	r := t.want
-	return &reload.Content{Revision: r.ID, Base: r.Base, Size: r.Size, Modified: r.Created, Body: t, Verify: t.verify}
+	return &reload.Content{Revision: r.ID, Base: r.Base, State: r.State, Size: r.Size, Modified: r.Created, Body: t, Verify: t.verify}
 }

@@ -1,9 +1,12 @@
 package fleet_test
 
 import (
+	"crypto/ed25519"
+	"encoding/hex"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/poolswap/poolswap/fleet"
 )
@@ -62,5 +65,70 @@ func TestServerLiesAboutAChain(t *testing.T) {
 	}
 	if _, err := publisher.StoreDelta(t.Context(), "\x00", strings.NewReader("x")); err == nil || !strings.Contains(err.Error(), "id of the base") {
 		t.Errorf("on a base that cannot be: %v", err)
+	}
+}
+
+// TestStateIsSigned, and a revision without one has the statement that it always had.
+func TestStateIsSigned(t *testing.T) {
+	r := fleet.Revision{ID: "r1", Size: 3, SHA256: "aa", Created: time.Unix(1e9, 0)}
+	plain := "poolswap fleet revision\n\"asn\"\n\"r1\"\n3\naa\n2001-09-09T01:46:40Z\n"
+	base, state := "\"r0\"\n", strings.Repeat("ab", 32)
+	for _, one := range []struct{ base, state, want string }{
+		{"", "", plain},
+		{"r0", "", plain + base},
+		{"", state, plain + state + "\n"},
+		{"r0", state, plain + base + state + "\n"},
+	} {
+		r.Base, r.State = one.base, one.state
+		if got := string(r.Statement("asn")); got != one.want {
+			t.Errorf("base %q, state %q: %q, want %q", one.base, one.state, got, one.want)
+		}
+	}
+}
+
+// TestStateGoesAllTheWay from the publisher to the content that a Reloader gets. Nobody
+// between can change it, or leave it out.
+func TestStateGoesAllTheWay(t *testing.T) {
+	s := newServer()
+	client := client(t, s)
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	publisher, err := fleet.NewPublisher(client, "asn", fleet.PublisherOptions{New: true, Key: private})
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := fleet.NewSource(client, "asn", fleet.SourceOptions{ID: "r1", Keys: []ed25519.PublicKey{public}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for i := range 2 {
+		state := [32]byte{31: byte(i)}
+		revision, plan, err := publisher.Publish(t.Context(), fleet.WithState(strings.NewReader("rows"), state), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = hex.EncodeToString(state[:])
+		if got := plan.Revisions[revision.ID].State; revision.State != want || got != want {
+			t.Errorf("the state is %q, of the plan %q, want %q", revision.State, got, want)
+		}
+		content, err := source.Fetch(t.Context(), "")
+		if err != nil || content.State != want {
+			t.Fatalf("%+v, %v", content, err)
+		}
+		content.Body.Close()
+	}
+	for _, other := range []string{"", strings.Repeat("0", 64), strings.ToUpper(strings.Repeat("a", 64)), "x"} {
+		lying, err := fleet.NewSource(client, "asn", fleet.SourceOptions{ID: "r1", Keys: []ed25519.PublicKey{public}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.with(func() { s.stored[len(s.stored)-1].State = other })
+		s.set(fleet.KindPublish, func(*fleet.Plan) {})
+		if content, err := lying.Fetch(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "is refused") {
+			t.Errorf("with the state %q: %+v, %v", other, content, err)
+		}
 	}
 }

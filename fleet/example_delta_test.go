@@ -13,6 +13,7 @@ import (
 
 	"github.com/poolswap/poolswap/fleet"
 	"github.com/poolswap/poolswap/oplog"
+	"github.com/poolswap/poolswap/oplog/lthash"
 	"github.com/poolswap/poolswap/reload"
 )
 
@@ -83,6 +84,25 @@ func ExamplePublisher_PublishDelta() {
 	// <nil> <nil> 14
 	// 10.0.0.9 true
 	// <nil> true
+}
+
+// A publisher that keeps the digest of its rows tells what a change has to come to.
+func ExampleWithState() {
+	ctx := context.Background()
+	client, first, end := published()
+	defer end()
+	publisher, err := fleet.NewPublisher(client, "asn", fleet.PublisherOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var rows lthash.Hash // of all rows that the publisher has
+	rows.Add(lthash.AppendRow(nil, "db-1", "10.0.0.1"))
+	rows.Add(lthash.AppendRow(nil, "db-2", "10.0.0.2"))
+	change := fleet.WithState(strings.NewReader("+"), rows.Sum())
+	revision, _, err := publisher.PublishDelta(ctx, first.ID, change, "")
+	fmt.Println(revision.State == fmt.Sprintf("%x", rows.Sum()), fleet.IsDigest(revision.State), err)
+	// Output:
+	// true true <nil>
 }
 
 // A chain is a whole content, and at most MaxDeltas deltas on it.

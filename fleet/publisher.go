@@ -5,6 +5,7 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base32"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -111,6 +112,9 @@ func (p *Publisher) before(ctx context.Context) (string, error) {
 
 func (p *Publisher) store(ctx context.Context, base string, content io.Reader) (Revision, error) {
 	r := Revision{ID: newID(), Base: base, Created: time.Now().UTC().Truncate(time.Millisecond)}
+	if with, ok := content.(*stated); ok {
+		content, r.State = with.Reader, hex.EncodeToString(with.state[:])
+	}
 	load, err := newPayload(ctx, content)
 	if err == nil {
 		defer load.Close()

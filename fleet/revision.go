@@ -11,7 +11,8 @@ import (
 // Revision describes one content of a name. The content of an ID never changes.
 type Revision struct {
 	ID        string    `json:"id"`
-	Base      string    `json:"base,omitempty"` // the revision that the content changes; "": it is whole
+	Base      string    `json:"base,omitempty"`  // the revision that the content changes; "": it is whole
+	State     string    `json:"state,omitempty"` // the digest of all rows with this content, if the publisher gave it: 64 hexadecimal digits
 	Size      int64     `json:"size"`
 	SHA256    string    `json:"sha256"`              // 64 hexadecimal digits
 	Created   time.Time `json:"created"`             // by the clock of the publisher
@@ -20,11 +21,14 @@ type Revision struct {
 
 // Statement returns what a signature of the revision signs: that this content
 // belongs to name. It is text, a line for each of name, ID, size, digest and time, and
-// of Base if there is one.
+// of Base and of State if there are these.
 func (r Revision) Statement(name string) []byte {
 	text := fmt.Appendf(nil, "poolswap fleet revision\n%q\n%q\n%d\n%s\n%s\n", name, r.ID, r.Size, r.SHA256, r.Created.UTC().Format(time.RFC3339Nano))
 	if r.Base != "" {
-		text = fmt.Appendf(text, "%q\n", r.Base)
+		text = fmt.Appendf(text, "%q\n", r.Base) // in quotes, unlike State
+	}
+	if r.State != "" {
+		text = fmt.Appendf(text, "%s\n", r.State)
 	}
 	return text
 }
@@ -39,6 +43,8 @@ func (r Revision) check(name string, keys []ed25519.PublicKey) error {
 		return errors.New("it changes itself")
 	case err != nil || len(digest) != 32:
 		return errors.New("its SHA-256 is not 64 hexadecimal digits")
+	case r.State != "" && !IsDigest(r.State):
+		return errors.New("its digest of rows is not 64 hexadecimal digits in lower case")
 	case len(keys) == 0:
 		return nil
 	case len(r.Signature) == 0:
@@ -51,6 +57,12 @@ func (r Revision) check(name string, keys []ed25519.PublicKey) error {
 		}
 	}
 	return errors.New("its signature is by none of the keys")
+}
+
+// IsDigest reports whether text is a digest of 32 bytes in lower-case hexadecimal.
+func IsDigest(text string) bool {
+	digest, err := hex.DecodeString(text)
+	return err == nil && len(digest) == 32 && text == hex.EncodeToString(digest)
 }
 
 // Stored is a revision that the server keeps.

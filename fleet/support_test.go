@@ -245,7 +245,7 @@ func (s *server) store(w http.ResponseWriter, r *http.Request) {
 		refuse(w, 409, "snapshot", "publish whole content")
 		return
 	}
-	reply(w, 201, s.put(r.FormValue("id"), content, func(r *fleet.Revision) { r.Created, r.Base = created, base }))
+	reply(w, 201, s.put(r.FormValue("id"), content, func(to *fleet.Revision) { to.Created, to.Base, to.State = created, base, r.FormValue("state") }))
 }
 
 // chain returns the revisions that make the content of one.

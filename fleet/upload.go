@@ -99,6 +99,9 @@ func (c *Client) upload(ctx context.Context, name string, r Revision, load *payl
 	if r.Base != "" {
 		query.Set("base", r.Base)
 	}
+	if r.State != "" {
+		query.Set("state", r.State)
+	}
 	q := &request{op: "store content for " + name, method: http.MethodPost, path: []string{"names", name, "revisions"}, query: query}
 	return c.each(ctx, false, func(server *url.URL) error {
 		attempt, clock := newStopwatch(ctx)
@@ -120,7 +123,7 @@ func (c *Client) upload(ctx context.Context, name string, r Revision, load *payl
 		if err == nil {
 			err = json.Unmarshal(text, &stored)
 		}
-		if err == nil && (stored.ID != r.ID || stored.Base != r.Base || !stored.Created.Equal(r.Created) || stored.Size != r.Size || stored.SHA256 != r.SHA256) {
+		if err == nil && (stored.ID != r.ID || stored.Base != r.Base || stored.State != r.State || !stored.Created.Equal(r.Created) || stored.Size != r.Size || stored.SHA256 != r.SHA256) {
 			err = errors.New("the server stored other content, or the content changed meanwhile")
 		}
 		if err != nil {

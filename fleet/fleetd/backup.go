@@ -183,16 +183,22 @@ func openBackup(name string, stdin io.Reader) (*os.File, error) {
 	if name != "-" {
 		return os.Open(name)
 	}
-	file, err := os.CreateTemp("", "fleetd.backup.*")
+	return temporaryFile(stdin)
+}
+
+// temporaryFile returns a copy of content, which can be read twice.
+func temporaryFile(content io.Reader) (*os.File, error) {
+	file, err := os.CreateTemp("", "fleetd.*")
 	if err != nil {
 		return nil, err
 	}
 	os.Remove(file.Name())
-	if _, err := io.Copy(file, stdin); err != nil {
+	if _, err := io.Copy(file, content); err != nil {
 		file.Close()
 		return nil, err
 	}
-	return file, nil
+	_, err = file.Seek(0, io.SeekStart)
+	return file, err
 }
 
 // checkBackup reads a whole backup and returns its plan.

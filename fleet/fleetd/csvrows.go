@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"github.com/poolswap/poolswap/oplog/lthash"
 )
 
 // csvRows are the rows of CSV files with the same header.
@@ -14,6 +16,7 @@ type csvRows struct {
 	column int      // where it is
 	header []string // of the first file that was read
 	first  string   // its name
+	hash   []byte   // of the last row
 	text   bytes.Buffer
 	writer *csv.Writer // to text
 }
@@ -72,7 +75,32 @@ func (c *csvRows) do(f *rowFile, line int, record []string, do func(row) error) 
 	if key == "" {
 		return f.at(line, "the column %q is empty", c.key)
 	}
-	return do(row{file: f, line: line, key: []byte(key), text: c.line(record)})
+	c.hash = lthash.AppendRow(c.hash[:0], record...)
+	return do(row{file: f, line: line, key: []byte(key), text: c.line(record), hash: c.hash})
+}
+
+func (c *csvRows) readDelta(f *rowFile, do func(row, bool) error) error {
+	text := newCSVText(f)
+	line, record, err := text.record()
+	if err == nil && record[0] != "op" {
+		err = f.at(line, "the header of a delta begins with op")
+	}
+	if err == nil {
+		err = c.checkHeader(f, line, record[1:])
+	}
+	for err == nil {
+		if line, record, err = text.record(); err == nil {
+			if record[0] != "set" && record[0] != "delete" {
+				return f.at(line, "the op is %.100q", record[0])
+			}
+			removed := record[0] == "delete"
+			err = c.do(f, line, record[1:], func(r row) error { return do(r, removed) })
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // line returns the line of a record without its end, until the next call.

@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/poolswap/poolswap/oplog/lthash"
 )
 
 // diff prints the operations that make one file of rows out of another.
@@ -28,7 +30,7 @@ func diff(ctx context.Context, c *call) error {
 		fmt.Fprintln(c.stderr, plain(err.Error()))
 		return errUsage
 	}
-	d := &delta{index: map[string]int{}}
+	d := newDelta()
 	if err := c.eachRow(ctx, format, args[0], d.addOld); err != nil {
 		return err
 	}
@@ -55,12 +57,17 @@ func (c *call) eachRow(ctx context.Context, format rowFormat, name string, do fu
 		defer file.Close()
 		content = file
 	}
-	return format.read(newRowFile(name, content), func(r row) error {
+	return format.read(newRowFile(name, content), until(ctx, do))
+}
+
+// until returns do, which fails once ctx has ended.
+func until(ctx context.Context, do func(row) error) func(row) error {
+	return func(r row) error {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("fleetd: %w", err)
 		}
 		return do(r)
-	})
+	}
 }
 
 // delta finds the rows that differ between two files. It has the keys of both, but of
@@ -69,7 +76,11 @@ type delta struct {
 	index map[string]int // by key, where rows has it
 	rows  []knownRow
 	ops   []operation
+	state lthash.Hash // of the new rows
+	news  int         // their number
 }
+
+func newDelta() *delta { return &delta{index: map[string]int{}} }
 
 // knownRow is a row of one or both files.
 type knownRow struct {
@@ -104,6 +115,15 @@ func (d *delta) addOld(r row) error {
 	return nil
 }
 
+// change changes a row of the old file.
+func (d *delta) change(r row, removed bool) error {
+	k := d.known(r.key)
+	if k.old, k.digest = r.line, digestOf(r.text); removed {
+		k.old = 0
+	}
+	return nil
+}
+
 // addNew adds a row of the new file, after all of the old one.
 func (d *delta) addNew(r row) error {
 	k := d.known(r.key)
@@ -111,6 +131,8 @@ func (d *delta) addNew(r row) error {
 		return r.twice(k.new)
 	}
 	k.new = r.line
+	d.state.Add(r.hash)
+	d.news++
 	if k.old == 0 || k.digest != digestOf(r.text) {
 		d.ops = append(d.ops, operation{key: string(r.key), text: string(r.text)})
 	}
@@ -120,7 +142,7 @@ func (d *delta) addNew(r row) error {
 // addRemoved adds the operations for rows that only the old file has, after all rows.
 func (d *delta) addRemoved() {
 	for key, i := range d.index {
-		if d.rows[i].new == 0 {
+		if d.rows[i].new == 0 && d.rows[i].old != 0 {
 			d.ops = append(d.ops, operation{key: key, removed: true})
 		}
 	}

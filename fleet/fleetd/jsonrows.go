@@ -18,28 +18,54 @@ type jsonRows struct {
 }
 
 func (j *jsonRows) read(f *rowFile, do func(row) error) error {
+	return f.each(func(line []byte) error { return j.do(f, line, do) })
+}
+
+func (j *jsonRows) readDelta(f *rowFile, do func(row, bool) error) error {
 	return f.each(func(line []byte) error {
-		if !utf8.Valid(line) {
-			return f.at(f.line, "the line is not UTF-8")
+		var op struct {
+			Op       string
+			Row, Key json.RawMessage
 		}
-		j.text.Reset()
-		if err := json.Compact(&j.text, line); err != nil {
+		err := json.Unmarshal(line, &op)
+		switch {
+		case err != nil:
 			return f.at(f.line, "%w", err)
+		case op.Op == "set":
+			return j.do(f, op.Row, func(r row) error { return do(r, false) })
+		case op.Op != "delete" || len(op.Key) == 0:
+			return f.at(f.line, "the op is %.100q", op.Op)
 		}
-		text := j.text.Bytes()
-		if text[0] != '{' {
-			return f.at(f.line, "the line is no JSON object")
-		}
-		value, count := jsonField(text, j.key)
-		if count != 1 {
-			return f.at(f.line, "the object has %d fields %q", count, j.key)
-		}
-		key, err := jsonKey(value)
+		key, err := jsonKey(op.Key)
 		if err != nil {
-			return f.at(f.line, "the field %q %w", j.key, err)
+			return f.at(f.line, "the key %w", err)
 		}
-		return do(row{file: f, line: f.line, key: []byte(key), text: text})
+		return do(row{file: f, line: f.line, key: []byte(key)}, true)
 	})
+}
+
+// do calls do with the row of a line.
+func (j *jsonRows) do(f *rowFile, line []byte, do func(row) error) error {
+	if !utf8.Valid(line) {
+		return f.at(f.line, "the line is not UTF-8")
+	}
+	j.text.Reset()
+	if err := json.Compact(&j.text, line); err != nil {
+		return f.at(f.line, "%w", err)
+	}
+	text := j.text.Bytes()
+	if text[0] != '{' {
+		return f.at(f.line, "the line is no JSON object")
+	}
+	value, count := jsonField(text, j.key)
+	if count != 1 {
+		return f.at(f.line, "the object has %d fields %q", count, j.key)
+	}
+	key, err := jsonKey(value)
+	if err != nil {
+		return f.at(f.line, "the field %q %w", j.key, err)
+	}
+	return do(row{file: f, line: f.line, key: []byte(key), text: text, hash: text})
 }
 
 func (j *jsonRows) head() string { return "" }

@@ -17,6 +17,7 @@ import (
 type upload struct {
 	client             *clientFlags
 	key, base          *string
+	rows               *string
 	unsigned, new, any *bool
 }
 
@@ -24,15 +25,19 @@ func newUpload(c *call, client *clientFlags) *upload {
 	return &upload{
 		client:   client,
 		key:      c.flags.String("key", "", "`file` with the key that signs the revision, as the command key makes it"),
-		base:     c.flags.String("delta-from", "", "the file has the changes since this `revision`: replicas that run it fetch them alone, and need reload.NewLog"),
+		base:     c.flags.String("delta-from", "", "the file has the changes since this `revision` (with -rows, all rows): replicas that run it fetch them alone, and need reload.NewLog"),
+		rows:     c.flags.String("rows", "", "the file has all rows, in a `format` of diff: lines, csv or jsonl, or csv:KEY or jsonl:KEY. Replicas can compare their rows with it. With -delta-from, its changes are published, or all if a snapshot is due"),
 		unsigned: c.flags.Bool("unsigned", false, "sign nothing, although the stable revision is signed"),
 		new:      c.flags.Bool("new", false, "begin a name under which nothing was published yet"),
 		any:      c.flags.Bool("empty", false, "take a file without a byte, too"),
 	}
 }
 
+// storeEach calls store with the content, on a base if it is a delta.
+type storeEach = func(store func(base string, content io.Reader) error) error
+
 // send opens a file, or the standard input, for a Publisher and a Controller.
-func (u *upload) send(ctx context.Context, c *call, name, fileName string, send func(*fleet.Publisher, *fleet.Controller, io.Reader) error) error {
+func (u *upload) send(ctx context.Context, c *call, name, fileName string, send func(p *fleet.Publisher, controller *fleet.Controller, each storeEach) error) error {
 	options := fleet.PublisherOptions{New: *u.new, AllowEmpty: *u.any}
 	var err error
 	if *u.key != "" {
@@ -66,27 +71,18 @@ func (u *upload) send(ctx context.Context, c *call, name, fileName string, send 
 	if err != nil {
 		return err
 	}
-	err = send(publisher, controller, content)
+	err = send(publisher, controller, func(store func(string, io.Reader) error) error {
+		return u.storeContent(ctx, c, client, name, content, store)
+	})
+	if errors.Is(err, errNoChange) {
+		fmt.Fprintln(c.stdout, *u.base)
+		fmt.Fprintln(c.stderr, err)
+		return nil
+	}
 	if errors.Is(err, fleet.ErrNoPlan) && !*u.new {
 		err = fmt.Errorf("fleetd: nothing was published under the name %q yet: -new begins it", name)
 	}
 	return err
-}
-
-// publish stores content and makes it stable.
-func (u *upload) publish(ctx context.Context, p *fleet.Publisher, content io.Reader, why string) (fleet.Revision, *fleet.Plan, error) {
-	if *u.base != "" {
-		return p.PublishDelta(ctx, *u.base, content, why)
-	}
-	return p.Publish(ctx, content, why)
-}
-
-// store stores content.
-func (u *upload) store(ctx context.Context, p *fleet.Publisher, content io.Reader) (fleet.Revision, error) {
-	if *u.base != "" {
-		return p.StoreDelta(ctx, *u.base, content)
-	}
-	return p.Store(ctx, content)
 }
 
 // refuseUnsigned returns an error if the stable revision is signed: replicas with
@@ -117,15 +113,26 @@ func publish(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, controller *fleet.Controller, content io.Reader) error {
+	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, controller *fleet.Controller, each storeEach) error {
+		if len(steps) > 0 {
+			if err := checkFleet(ctx, c, controller); err != nil { // before anything is stored
+				return err
+			}
+		}
 		var revision fleet.Revision
 		var plan *fleet.Plan
-		var err error
-		if len(steps) == 0 {
-			revision, plan, err = u.publish(ctx, p, content, *change.why)
-		} else if err = checkFleet(ctx, c, controller); err != nil { // before anything is stored
+		err := each(func(base string, text io.Reader) (err error) {
+			switch {
+			case len(steps) > 0:
+				revision, err = storeOn(ctx, p, base, text)
+			case base != "":
+				revision, plan, err = p.PublishDelta(ctx, base, text, *change.why)
+			default:
+				revision, plan, err = p.Publish(ctx, text, *change.why)
+			}
 			return err
-		} else if revision, err = u.store(ctx, p, content); err == nil {
+		})
+		if err == nil && len(steps) > 0 {
 			plan, err = controller.Do(ctx, r.operation(revision.ID, steps, *change.why))
 		}
 		c.printRevision(revision) // it may be stored although it was not published
@@ -143,11 +150,21 @@ func storeFile(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, _ *fleet.Controller, content io.Reader) error {
-		r, err := u.store(ctx, p, content)
-		c.printRevision(r)
-		return err
+	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, _ *fleet.Controller, each storeEach) error {
+		return each(func(base string, content io.Reader) error {
+			r, err := storeOn(ctx, p, base, content)
+			c.printRevision(r)
+			return err
+		})
 	})
+}
+
+// storeOn stores content, of a delta if there is a base.
+func storeOn(ctx context.Context, p *fleet.Publisher, base string, content io.Reader) (fleet.Revision, error) {
+	if base == "" {
+		return p.Store(ctx, content)
+	}
+	return p.StoreDelta(ctx, base, content)
 }
 
 func (c *call) printRevision(r fleet.Revision) {

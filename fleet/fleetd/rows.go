@@ -14,7 +14,8 @@ const maxRow = 1 << 20
 // rowFormat is how a file has rows, and a delta has changes.
 type rowFormat interface {
 	read(f *rowFile, do func(row) error) error
-	head() string // the begin of a delta, with the end of its line
+	readDelta(f *rowFile, do func(r row, removed bool) error) error // which write wrote
+	head() string                                                   // the begin of a delta, with the end of its line
 	set(key, text string) string
 	remove(key string) string
 }
@@ -43,6 +44,7 @@ type row struct {
 	line int
 	key  []byte
 	text []byte // what a delta has of it beside the key
+	hash []byte // what the digest of the rows is made from
 }
 
 // twice returns the error of a row whose key an earlier line has.
@@ -116,7 +118,16 @@ func (lineRows) read(f *rowFile, do func(row) error) error {
 		if len(text) == 0 {
 			return f.at(f.line, "the line is empty")
 		}
-		return do(row{file: f, line: f.line, key: text})
+		return do(row{file: f, line: f.line, key: text, hash: text})
+	})
+}
+
+func (lineRows) readDelta(f *rowFile, do func(row, bool) error) error {
+	return f.each(func(text []byte) error {
+		if len(text) < 2 || text[0] != '+' && text[0] != '-' {
+			return f.at(f.line, "the line of a delta begins with + or -")
+		}
+		return do(row{file: f, line: f.line, key: text[1:]}, text[0] == '-')
 	})
 }
 

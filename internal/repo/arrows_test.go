@@ -40,7 +40,7 @@ var rooms = map[string]room{
 	"reload":            {ours: ". oplog", tests: "internal/test"},
 	"slab":              {tests: "."},
 	"typedpool":         {},
-	"fleet":             {ours: ". reload", tests: "oplog"},
+	"fleet":             {ours: ". oplog/lthash reload", tests: "oplog"},
 	"metrics":           {ours: ". reload"},
 	"examples":          {ours: ". fleet metrics oplog reload slab typedpool", tests: "internal/test"},
 	"docs":              {tests: ". slab"},

@@ -62,6 +62,9 @@ func (q *request) revision() (r fleet.Revision, err error) {
 			return r, badRequest("%v", cmp.Or(err, errors.New("a revision cannot change itself")))
 		}
 	}
+	if r.State = q.query.Get("state"); q.query.Has("state") && !fleet.IsDigest(r.State) {
+		return r, badRequest("state is 64 hexadecimal digits in lower case, not %.100q", r.State)
+	}
 	return r, nil
 }
 

@@ -35,7 +35,7 @@ func (d *description) decode(id string, text []byte) error {
 		return fmt.Errorf("the description of revision %q is damaged: %w", id, err)
 	}
 	digest, err := hex.DecodeString(d.SHA256)
-	if d.ID != id || d.Size < 0 || d.Count < 0 || err != nil || len(digest) != 32 || hex.EncodeToString(digest) != d.SHA256 {
+	if d.ID != id || d.Size < 0 || d.Count < 0 || err != nil || len(digest) != 32 || hex.EncodeToString(digest) != d.SHA256 || d.State != "" && !fleet.IsDigest(d.State) {
 		return fmt.Errorf("the description of revision %q is damaged", id)
 	}
 	return nil

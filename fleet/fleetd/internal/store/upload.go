@@ -13,7 +13,7 @@ import (
 	"github.com/poolswap/poolswap/fleet"
 )
 
-// Put stores content as a revision, of which r has ID and Created, and returns it with
+// Put stores content as a revision, of which r has ID, Created, Base and State, and returns it with
 // its size and digest when a majority has it. size is that of the content, or -1. An
 // error of content comes back as it is; nothing is left behind then. Putting the same
 // content under the same ID again returns the stored revision; another one is refused.
@@ -44,7 +44,7 @@ func (s *Store) put(ctx context.Context, name string, r fleet.Revision, size int
 		return none, err
 	}
 	if !was.gone {
-		return s.same(was, r.Base, content)
+		return s.same(was, r, content)
 	}
 	if n := len(s.described(name)); n >= s.o.maxRevisions {
 		return none, errorOf(ErrFull, "the name has %d revisions, which is the most: keep fewer", n)
@@ -110,7 +110,7 @@ func (s *Store) publishContent(ctx context.Context, name string, d *description,
 		if readErr != nil || now.gone {
 			return nil, fmt.Errorf("%w: %w", errMayBeStored, errors.Join(err, readErr))
 		}
-		if now.SHA256 == d.SHA256 && now.Size == d.Size && now.Base == d.Base {
+		if now.SHA256 == d.SHA256 && now.Size == d.Size && now.Base == d.Base && now.State == d.State {
 			return now, nil
 		}
 		return nil, errorOf(ErrRefused, "revision %q was stored meanwhile with other content", d.ID)
@@ -121,13 +121,13 @@ func (s *Store) publishContent(ctx context.Context, name string, d *description,
 }
 
 // same returns a stored revision if it has this content.
-func (s *Store) same(d *description, base string, content io.Reader) (fleet.Revision, error) {
+func (s *Store) same(d *description, r fleet.Revision, content io.Reader) (fleet.Revision, error) {
 	sum := sha256.New()
 	n, err := io.Copy(sum, io.LimitReader(content, d.Size+1))
 	if err != nil {
 		return fleet.Revision{}, err
 	}
-	if d.Base != base || n != d.Size || hex.EncodeToString(sum.Sum(nil)) != d.SHA256 {
+	if d.Base != r.Base || d.State != r.State || n != d.Size || hex.EncodeToString(sum.Sum(nil)) != d.SHA256 {
 		return fleet.Revision{}, errorOf(ErrRefused, "revision %q is stored with other content", d.ID)
 	}
 	return d.Revision, nil
