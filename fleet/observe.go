@@ -28,6 +28,7 @@ var never = time.Unix(1<<40, 0)
 // reporter is the state of reporting. Source.mu guards it, but for leaving and leave.
 type reporter struct {
 	report  Report
+	deltas  deltaCount
 	number  uint64        // of report: one more with each change
 	sent    uint64        // number of the last report that was sent
 	lost    int           // reports in a row
@@ -55,6 +56,7 @@ func (s *Source) Observe(e reload.Event) {
 	s.busy = false
 	r := &s.report
 	r.At, r.Version, r.Failed, r.Error, r.Held = e.At.UTC(), e.Version, "", "", ""
+	r.Deltas = s.deltas.observe(e)
 	r.Epoch, r.Seq = s.looked.epoch, s.looked.seq
 	switch e.Outcome {
 	case reload.Loaded:

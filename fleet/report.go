@@ -25,6 +25,7 @@ type Report struct {
 	Error    string            `json:"error,omitempty"`    // of the last attempt, if that failed
 	Held     string            `json:"held,omitempty"`     // objects that readers hold, if a reload waited for them in vain
 	Health   *Health           `json:"health,omitempty"`   // since it runs Revision
+	Deltas   *Deltas           `json:"deltas,omitempty"`   // since its process began, if there were any
 	Received time.Time         `json:"received,omitzero"`  // by the clock of the server, which sets it
 }
 
@@ -115,6 +116,8 @@ func (r *Report) Check() error {
 		return fmt.Errorf("every_ns is %d: it is above 0, and at most %d (%v)", r.Every, MaxReportEvery, MaxReportEvery)
 	case r.Health != nil && r.Health.Errors > r.Health.Requests:
 		return fmt.Errorf("%d errors of %d requests", r.Health.Errors, r.Health.Requests)
+	case r.Deltas != nil && r.Deltas.Saved < 0:
+		return fmt.Errorf("deltas saved %d bytes", r.Deltas.Saved)
 	}
 	return nil
 }

@@ -75,6 +75,9 @@ func status(ctx context.Context, c *call) error {
 			fmt.Fprintln(w, "No replica reports.")
 			return
 		}
+		if text := fleet.TotalDeltas(s.Replicas).String(); text != "" {
+			fmt.Fprintln(w, plain(text))
+		}
 		fmt.Fprintln(w, "REPLICA\tSTATE\tREVISION\tFOR\tREPORTED\tLABELS\tREQUESTS\tERROR")
 		for i := range s.Replicas {
 			r := &s.Replicas[i]

@@ -239,6 +239,11 @@ func TestReplicasFollowDeltas(t *testing.T) {
 	for _, replica := range replicas {
 		deltas += replica.reloader.Status().Deltas
 	}
+	line := fmt.Sprintf("fleetd_replica_deltas{name=%q} ", "asn")
+	s.await("metrics of deltas", func() bool {
+		_, count, _ := strings.Cut(s.metrics(), line)
+		return count != "" && count[0] != '0'
+	})
 	if deltas < 30 || snapshots < 1 || snapshots > 5 {
 		t.Errorf("%d swaps by deltas, %d of %d revisions are whole", deltas, snapshots, len(stored))
 	}

@@ -53,12 +53,15 @@ var (
 	spareDesc    = prometheus.NewDesc("fleetd_disk_spare_bytes", "Bytes that content may still take, which is less by the reserve.", nil, nil)
 	seqDesc      = prometheus.NewDesc("fleetd_plan_seq", "Seq of the plan.", []string{"name"}, nil)
 	epochDesc    = prometheus.NewDesc("fleetd_plan_epoch", "Epoch of the plan.", []string{"name"}, nil)
+	loadedDesc   = prometheus.NewDesc("fleetd_replica_deltas", "Swaps by deltas, of the replicas that report, since each began.", []string{"name"}, nil)
+	savedDesc    = prometheus.NewDesc("fleetd_replica_delta_saved_bytes", "Bytes that whole content would have had more than these deltas.", []string{"name"}, nil)
+	fellBackDesc = prometheus.NewDesc("fleetd_replicas_fell_back", "Replicas that fetched whole content since a delta did not fit.", []string{"name"}, nil)
 	replicasDesc = prometheus.NewDesc("fleetd_replicas", "Replicas by their state.", []string{"name", "state"}, nil)
 )
 
 // Describe implements prometheus.Collector.
 func (c *stored) Describe(all chan<- *prometheus.Desc) {
-	for _, desc := range []*prometheus.Desc{namesDesc, readyDesc, leaderDesc, freeDesc, spareDesc, seqDesc, epochDesc, replicasDesc} {
+	for _, desc := range []*prometheus.Desc{namesDesc, readyDesc, leaderDesc, freeDesc, spareDesc, seqDesc, epochDesc, replicasDesc, loadedDesc, savedDesc, fellBackDesc} {
 		all <- desc
 	}
 }
@@ -90,6 +93,10 @@ func (c *stored) Collect(all chan<- prometheus.Metric) {
 		for i := range replicas {
 			counts[replicas[i].State(plan, at)]++
 		}
+		deltas := fleet.TotalDeltas(replicas)
+		gauge(loadedDesc, float64(deltas.Loaded), name)
+		gauge(savedDesc, float64(deltas.Saved), name)
+		gauge(fellBackDesc, float64(deltas.FellBack), name)
 		for state, count := range counts {
 			gauge(replicasDesc, float64(count), name, string(state))
 		}

@@ -33,6 +33,7 @@ type snapshot struct {
 	Stored []fleet.Stored
 	Total  int // replicas
 	Counts map[fleet.State]int
+	Deltas fleet.DeltaTotals
 	Groups []*group // revisions that replicas want: stable first, then the canary
 	rows   []row    // by id; those with trouble first if there is more than a page
 
@@ -67,7 +68,7 @@ var states = []fleet.State{fleet.Failing, fleet.Silent, fleet.Empty, fleet.Waiti
 // take returns a snapshot of a plan and its replicas, which it keeps.
 func take(plan *fleet.Plan, replicas []fleet.Report, now time.Time) *snapshot {
 	s := &snapshot{
-		Taken: now, Plan: plan, Total: len(replicas), Counts: map[fleet.State]int{}, rows: make([]row, 0, len(replicas)),
+		Taken: now, Plan: plan, Total: len(replicas), Counts: map[fleet.State]int{}, Deltas: fleet.TotalDeltas(replicas), rows: make([]row, 0, len(replicas)),
 		made: map[viewKey]map[string]string{},
 	}
 	groups := map[string]*group{}

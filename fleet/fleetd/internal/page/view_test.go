@@ -36,7 +36,11 @@ func TestHeadlineOfEachState(t *testing.T) {
 	s.report("asn", fleet.Report{ID: "a", Revision: one})
 	says("fresh", "The one replica runs its planned revision.")
 	s.report("asn", fleet.Report{ID: "b", Revision: one})
-	says("fresh", "All 2 replicas run their planned revision.")
+	says("fresh", "All 2 replicas run their planned revision.", "!swaps by deltas")
+	s.report("asn", fleet.Report{ID: "b", Revision: one, Deltas: &fleet.Deltas{Loaded: 7, Saved: 1 << 20, Unfit: 1, Error: "no <row>"}})
+	eventually(t, "the page tells of deltas", func() bool {
+		return strings.Contains(v.get("/fleet?name=asn").text, "7 swaps by deltas saved 1.0 MiB. Replicas that fell back to whole content: 1, such as b: no &lt;row&gt;")
+	})
 	two := s.publish("asn", "two")
 	s.report("asn", fleet.Report{ID: "a", Revision: two})
 	says("stale", "Replicas are changing over. 1 of 2 replicas run their planned revision.", "is to run")
