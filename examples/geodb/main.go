@@ -25,20 +25,6 @@ import (
 	"github.com/poolswap/poolswap/reload/mapped"
 )
 
-// open refuses a database with a record that cannot be decoded, or with none.
-func open(ctx context.Context, data []byte) (reader *maxminddb.Reader, err error) {
-	if reader, err = maxminddb.OpenBytes(data); err != nil {
-		return nil, err
-	}
-	err = errors.New("the database has no records")
-	for result := range reader.Networks() {
-		if err = cmp.Or(ctx.Err(), result.Decode(new(any))); err != nil {
-			break
-		}
-	}
-	return reader, err
-}
-
 // run serves the database until ctx ends.
 func run(ctx context.Context, database, cache string, every time.Duration, server *http.Server) error {
 	source, err := reload.Open(database)
@@ -47,7 +33,18 @@ func run(ctx context.Context, database, cache string, every time.Duration, serve
 	}
 	pool := mapped.NewPool[*maxminddb.Reader](func(err error) { log.Print(err) })
 	dbs := poolswap.NewEmptyContainer(pool)
-	reloader := reload.New(dbs, reload.Cache(source, cache), mapped.Load(open), reload.Options{Every: every, Stats: pool.Stats})
+	reloader := reload.New(dbs, reload.Cache(source, cache), mapped.Load(func(ctx context.Context, data []byte) (reader *maxminddb.Reader, err error) {
+		if reader, err = maxminddb.OpenBytes(data); err != nil {
+			return nil, err
+		}
+		err = errors.New("the database has no records") // one that cannot be decoded is refused, too
+		for result := range reader.Networks() {
+			if err = cmp.Or(ctx.Err(), result.Decode(new(any))); err != nil {
+				break
+			}
+		}
+		return reader, err
+	}), reload.Options{Every: every, Stats: pool.Stats})
 	prometheus.MustRegister(poolmetrics.Pool("geodb", pool.Stats), poolmetrics.Reload("geodb", reloader.Status))
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.Handler())
