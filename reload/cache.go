@@ -28,7 +28,7 @@ import (
 // checks. Kept content is verified again, with the
 // checksum or signature that was kept beside it, at each start. A Verify of a Source
 // of your own is called before content is kept, and not at the next start; one that
-// calls that of a [VerifySHA256] or [VerifyEd25519] within is an error. dir is
+// calls that of a [VerifySHA256] or [VerifySigned] within is an error. dir is
 // made for this user alone if it is missing; a failure to write there is a failure to
 // fetch. A second process in dir keeps nothing, which a warning says at each publication;
 // on Windows, and on file systems without flock, nothing tells it. A user who can write to dir

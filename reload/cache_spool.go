@@ -56,8 +56,12 @@ func (c *cacheSource) spool(ctx context.Context, content *Content) (_ *Content, 
 	spooled.Published = func() error {
 		err := inUse
 		if err == nil {
-			if err = c.keep(content.Base, records); err != nil && content.isDelta() {
+			switch err = c.keep(content.Base, records); {
+			case err == nil:
+			case content.isDelta():
 				c.notKept(records)
+			default:
+				c.forget(&records[len(records)-1])
 			}
 		}
 		if content.Published != nil {
@@ -199,6 +203,17 @@ func (c *cacheSource) record(file string, last kept) error {
 	}
 	c.last, c.unkept, c.unkeptBytes = last, 0, 0
 	return nil
+}
+
+// forget removes the record of other content with the revision of newest, which could not
+// be kept: after a restart, the origin would say for good that nothing is newer.
+func (c *cacheSource) forget(newest *kept) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if newest.Revision != "" && newest.Revision == c.last.newest() && !c.last.has(newest.fileName()) {
+		os.Remove(filepath.Join(c.dir, keptName))
+		c.last = kept{}
+	}
 }
 
 // namesOf returns the names of the files of contents.

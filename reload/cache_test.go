@@ -1,6 +1,7 @@
 package reload_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -291,6 +292,26 @@ func TestCacheKeepsModified(t *testing.T) {
 			t.Errorf("the content was made at %v and is stale: %v", s.Modified, s.Stale)
 		}
 	}
+}
+
+// Other content with the revision of the kept content is published and cannot be kept.
+// After a restart, the origin would say that the kept content is the newest.
+func TestCacheForgetsContentOfThatRevision(t *testing.T) {
+	t.Parallel()
+	rows, state := "old", ""
+	source := sourceFunc(func(_ context.Context, have string) (*reload.Content, error) {
+		if have == "1" && rows == "" {
+			return nil, reload.ErrNotModified
+		}
+		return &reload.Content{Revision: "1", State: state, Size: -1, Body: io.NopCloser(strings.NewReader(cmp.Or(rows, "new")))}, nil
+	})
+	dir := t.TempDir()
+	r, c := cacheRestarts(t, source, dir, "old")
+	rows, state = "new", strings.Repeat("0", 1<<20) // its record is too long
+	succeeds(t, r, c, "new")
+	cacheHas(t, dir, nil)
+	rows, state = "", ""
+	cacheRestarts(t, source, dir, "new")
 }
 
 func TestCacheCallsPublished(t *testing.T) {

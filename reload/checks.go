@@ -15,7 +15,7 @@ import (
 // VerifySHA256 returns source with each content checked against the SHA-256 that
 // sums has, as sha256sum writes it: 64 hexadecimal digits, perhaps followed by a
 // name. sums is the File or HTTP beside the content, perhaps signed itself, as in
-// VerifySHA256(source, VerifyEd25519(sums, signatures, key)). Content that does not fit is
+// VerifySHA256(source, VerifySigned(sums, signatures, name, key)). Content that does not fit is
 // not published and not refused, but fetched again: it may have gone wrong on the way,
 // and its revision does not tell.
 //
@@ -197,7 +197,7 @@ func refuseHidden(ctx context.Context, verify verifyFunc) verifyFunc {
 }
 
 // errHidden is the error of a Cache that could not verify kept content.
-var errHidden = errors.New("its source is wrapped, so a Cache cannot verify kept content: put your own Source inside VerifySHA256 or VerifyEd25519, and the Cache around these")
+var errHidden = errors.New("its source is wrapped, so a Cache cannot verify kept content: put your own Source inside VerifySHA256 or VerifySigned, and the Cache around these")
 
 // cutDigest takes a revision apart.
 func cutDigest(revision string) (inner, digest string) {

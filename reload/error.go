@@ -35,9 +35,12 @@ const (
 )
 
 func (e *Error) Error() string {
-	revision := ""
+	of := ""
+	if !nameSources(e.Err) {
+		of = e.Source + ": "
+	}
 	if e.Revision != "" {
-		revision = fmt.Sprintf(" revision %q:", e.Revision)
+		of += fmt.Sprintf("revision %q: ", e.Revision)
 	}
 	next := "it is tried again"
 	if e.Refused {
@@ -50,7 +53,7 @@ func (e *Error) Error() string {
 	if e.Current != 0 {
 		kept = fmt.Sprintf("version %d stays", e.Current)
 	}
-	return fmt.Sprintf("reload: %s:%s %s: %v (%s; %s)", e.Source, revision, e.Stage, e.Err, kept, next)
+	return fmt.Sprintf("reload: %s%s: %v (%s; %s)", of, e.Stage, e.Err, kept, next)
 }
 
 // Unwrap returns the cause.

@@ -91,6 +91,14 @@ func TestErrorTexts(t *testing.T) {
 			reload.Cache(fake(func(f *reloadtest.Fake) { f.Fail(errDown) }), damaged),
 			"reload_test.plain: fetch: the origin is down; the cache in DIR/cache: unexpected end of JSON input", again,
 		},
+		"a fallback": {
+			reload.Fallback(reload.File(filepath.Join(dir, "origin")), reload.File(filepath.Join(dir, "mirror"))),
+			"fetch: DIR/origin: stat DIR/origin: no such file or directory; DIR/mirror: stat DIR/mirror: no such file or directory", again,
+		},
+		"a joined fallback": {
+			reload.Join(reload.Fallback(reload.File(filepath.Join(dir, "users"))), reload.Fallback(reload.File(filepath.Join(dir, "origin")), reload.File(filepath.Join(dir, "mirror")))),
+			"fetch: DIR/origin: stat DIR/origin: no such file or directory; DIR/mirror: stat DIR/mirror: no such file or directory", again,
+		},
 		"a joined file that is missing": {reload.Join(reload.File(in("users", "x")), reload.File(filepath.Join(dir, "roles"))), "DIR/users, DIR/roles: fetch: DIR/roles: stat DIR/roles: no such file or directory", again},
 		"a joined body that is short":   {reload.Join(given("7", -1, "content"), given("8", 9, "content")), `given, given: revision "7 8": read: given: the body ends after 7 of 9 bytes: unexpected EOF`, again},
 		"joined content that is bad":    {reload.Join(given("7 a", -1, "bad"), given("8", -1, "")), `given, given: revision "7%20a 8": load: bad row 3`, never},

@@ -21,6 +21,12 @@ func (f failures) Error() string {
 // Unwrap returns the errors.
 func (f failures) Unwrap() []error { return f }
 
+// nameSources reports whether each text in err names its source.
+func nameSources(err error) bool {
+	_, ok := err.(failures) //nolint:errorlint // what wraps it has a text of its own
+	return ok
+}
+
 // RetryAfter is how long the most impatient of the sources asked to be left alone.
 func (f failures) RetryAfter() time.Duration {
 	least := retryAfter(f[0])

@@ -110,8 +110,13 @@ func (j *joinSource) Fetch(ctx context.Context, have string) (*Content, error) {
 	return nil, notModified(stale)
 }
 
-// errorOf returns an error that says which source it is of.
-func errorOf(source Source, err error) error { return fmt.Errorf("%s: %w", nameOf(source), err) }
+// errorOf returns an error that says which source it is of. Those of a Fallback say so.
+func errorOf(source Source, err error) error {
+	if nameSources(err) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", nameOf(source), err)
+}
 
 // fetchOthers joins the newer content of one source with that of the others.
 func (j *joinSource) fetchOthers(ctx context.Context, newer int, content *Content) (*Content, error) {

@@ -31,8 +31,8 @@ type ServeOptions struct {
 
 // Serve runs server and each Reloader until ctx ends. Then it stops accepting
 // connections, waits for open requests, ends Run, and calls Close, in this order: no
-// request finds its container closed. It does so, too, if the server fails, or Run
-// ends because its container was closed. The server speaks TLS if it has a TLSConfig.
+// request finds its container closed. It does so, too, if the server fails or is closed,
+// or Run ends because its container was closed. The server speaks TLS if it has a TLSConfig.
 //
 // Serve returns nil if ctx ended and the rest was done within Grace, and otherwise all
 // errors, joined: of the listener, the server, open requests, each Run, and Close. If
@@ -102,6 +102,7 @@ func serveUntil(ctx, running context.Context, server *http.Server, options Serve
 		runs = append(runs, begin("Run of "+r.name, end, func() error { return r.Run(running) }))
 	}
 	<-until.Done()
+	shut := served.hasEnded() && ctx.Err() == nil // by another than Serve
 
 	first, cancel := newGrace(ctx, options.Grace)
 	defer cancel()
@@ -112,7 +113,7 @@ func serveUntil(ctx, running context.Context, server *http.Server, options Serve
 		errs = append(errs, err)
 		server.Close()
 	}
-	if err := served.wait(first.limit); !errors.Is(err, http.ErrServerClosed) {
+	if err := served.wait(first.limit); shut || !errors.Is(err, http.ErrServerClosed) {
 		errs = append(errs, err)
 	}
 	return errs, runs
@@ -127,7 +128,7 @@ type task struct {
 
 // begin begins a task, which calls ended at its end.
 func begin(name string, ended func(), call func() error) *task {
-	t := &task{name: name, done: make(chan struct{})}
+	t := &task{name: name, done: make(chan struct{}), err: fmt.Errorf("reload: Serve: %s called runtime.Goexit", name)}
 	go func() {
 		defer ended()
 		defer close(t.done)
@@ -136,15 +137,23 @@ func begin(name string, ended func(), call func() error) *task {
 	return t
 }
 
+// hasEnded reports whether the task has returned.
+func (t *task) hasEnded() bool {
+	select {
+	case <-t.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // wait returns the error of the task, or one that says that it goes on if limit ends
 // first.
 func (t *task) wait(limit context.Context) error {
 	select {
 	case <-t.done:
 	case <-limit.Done():
-		select {
-		case <-t.done:
-		default:
+		if !t.hasEnded() {
 			return fmt.Errorf("reload: Serve: %s does not return: %w", t.name, limit.Err())
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -225,6 +226,28 @@ func TestServeEndsWithItsServer(t *testing.T) {
 		}
 		if !s.reloader.Status().Next.IsZero() {
 			t.Error("Run goes on")
+		}
+	})
+}
+
+func TestServeEndsWithServerThatIsClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := new(http.Server)
+		time.AfterFunc(time.Minute, func() { server.Close() })
+		if err := reload.Serve(t.Context(), server, reload.ServeOptions{Listener: newWires()}); !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("the error is %v", err)
+		}
+	})
+}
+
+// A load that ends its goroutine, by FailNow of a test say, ends Run.
+func TestServeEndsWithItsRun(t *testing.T) {
+	serving(t, func(context.Context, *text, *text, *reload.Content) error {
+		runtime.Goexit()
+		return nil
+	}, func(t *testing.T, s *service) {
+		if err := s.end(t, 0); err == nil || err.Error() != "reload: Serve: Run of reload_test.plain called runtime.Goexit" {
+			t.Errorf("the error is %v", err)
 		}
 	})
 }

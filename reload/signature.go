@@ -10,27 +10,26 @@ import (
 	"strings"
 )
 
-// VerifyEd25519 returns source with each content checked against the signature
-// that signatures has: an Ed25519 signature of the content's SHA-256 (its 32
-// bytes), raw or in base64, by any of keys. Content without a good signature is
-// not published, as with [VerifySHA256], and a [Cache] goes around it, too. It panics
-// without a key, or with one of the wrong length.
+// VerifySigned returns source with each content checked against the signature that
+// signatures has: an Ed25519 signature of [Statement](name, sum), raw or in base64, by any
+// of keys. It says who made the content, and that it belongs to name. Content without a
+// good signature is not published, as with [VerifySHA256], and a [Cache] goes around it,
+// too. VerifySigned panics without a name or a key, or with a key of the wrong length.
 //
-// Such a signature says who made the content. It does not say that the content is
-// the newest: content that was signed once can be served again. Nor does it say
-// what the content is for: a list of allowed users passes as a list of denied ones if
-// the same key signs both. [VerifySigned] tells them apart.
-func VerifyEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
-	return signed(source, signatures, "", constant(keys, "VerifyEd25519"), "VerifyEd25519")
-}
-
-// VerifySigned is [VerifyEd25519] for signatures of [Statement](name, sum), which say
-// that the content belongs to name. It panics without a name, too.
+// A signature does not say that the content is the newest: content that was signed once
+// can be served again.
 func VerifySigned(source, signatures Source, name string, keys ...ed25519.PublicKey) Source {
 	if name == "" {
 		panic("reload: VerifySigned without a name")
 	}
 	return signed(source, signatures, name, constant(keys, "VerifySigned"), "VerifySigned")
+}
+
+// VerifyEd25519 is [VerifySigned] for signatures of the content's SHA-256 alone (its 32
+// bytes), which other tools make. They do not say what the content is for: a list of
+// allowed users passes as a list of denied ones if the same key signs both.
+func VerifyEd25519(source, signatures Source, keys ...ed25519.PublicKey) Source {
+	return signed(source, signatures, "", constant(keys, "VerifyEd25519"), "VerifyEd25519")
 }
 
 // VerifyWithKeys is [VerifySigned], or [VerifyEd25519] if name is "", with keys that change

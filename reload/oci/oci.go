@@ -72,7 +72,7 @@ type Options struct {
 // Run away for that time. Layers need SHA-256 digests.
 //
 // A digest says that a layer is that of the manifest, not who pushed it:
-// reload.VerifyEd25519 does.
+// reload.VerifySigned does.
 //
 // Source panics if the reference is malformed or a timeout is negative.
 func Source(reference string, options Options) reload.Source {
