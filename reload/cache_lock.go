@@ -5,21 +5,50 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"weak"
 )
 
 const lockName = "lock"
 
-// dirLock says that this process uses a directory: until it ends, or none of its Caches
-// of the directory can be reached and the garbage collector has closed the file.
+// dirLock says that this process uses a directory, for the Caches that refer to it.
 type dirLock struct{ file *os.File }
 
-// dirLocks are the locks of this process. Its Caches of one directory share one.
+// dirLocks are the locks of this process, by directory. Its Caches of one directory share
+// one. A lock ends with the process, or some time after the last of them was collected: until
+// then its file is open, and a new Cache takes it over.
 var dirLocks = struct {
 	sync.Mutex
-	of map[string]weak.Pointer[dirLock]
-}{of: map[string]weak.Pointer[dirLock]{}}
+	of map[string]*heldLock
+}{of: map[string]*heldLock{}}
+
+// heldLock is a file that is locked, and the dirLock of those that use it, if there are any.
+type heldLock struct {
+	file *os.File
+	lock weak.Pointer[dirLock]
+}
+
+// use returns a dirLock of a file that is locked. The caller has the mutex.
+func (h *heldLock) use(name string) *dirLock {
+	if lock := h.lock.Value(); lock != nil {
+		return lock
+	}
+	lock := &dirLock{h.file}
+	h.lock = weak.Make(lock)
+	runtime.AddCleanup(lock, unlockDir, name)
+	return lock
+}
+
+// unlockDir closes the file of a directory that no Cache uses.
+func unlockDir(name string) {
+	dirLocks.Lock()
+	defer dirLocks.Unlock()
+	if h := dirLocks.of[name]; h != nil && h.lock.Value() == nil {
+		h.file.Close()
+		delete(dirLocks.of, name)
+	}
+}
 
 var errInUse = errors.New("another process uses it, so nothing is kept")
 
@@ -35,8 +64,8 @@ func lockDir(dir string) (*dirLock, error) {
 	}
 	dirLocks.Lock()
 	defer dirLocks.Unlock()
-	if lock := dirLocks.of[name].Value(); lock != nil {
-		return lock, nil
+	if h := dirLocks.of[name]; h != nil {
+		return h.use(name), nil
 	}
 	root, err := os.OpenRoot(name)
 	if err != nil {
@@ -50,9 +79,9 @@ func lockDir(dir string) (*dirLock, error) {
 	if err := lockFile(file); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
-	lock := &dirLock{file}
-	dirLocks.of[name] = weak.Make(lock)
-	return lock, nil
+	h := &heldLock{file: file}
+	dirLocks.of[name] = h
+	return h.use(name), nil
 }
 
 // own returns an error if another process has the lock. It removes what earlier

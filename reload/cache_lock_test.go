@@ -100,6 +100,24 @@ func TestCacheOfOneDirectoryWithManyNames(t *testing.T) {
 	runtime.KeepAlive(r) // with the lock
 }
 
+// The file of a lock whose Caches are gone is closed some time after their collection. Until
+// then, a new Cache of the directory does not take this process for another one.
+func TestLockAfterCollection(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	runtime.SetFinalizer(new([64]byte), func(*[64]byte) { close(begun); <-end }) // no other finalizer runs
+	defer close(end)
+	runtime.GC()
+	<-begun
+
+	dir := t.TempDir()
+	for range 3 {
+		if err := reload.LockDir(dir); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+	}
+}
+
 // A directory in which no lock can be made is used without.
 func TestCacheWithoutLock(t *testing.T) {
 	t.Parallel()

@@ -23,3 +23,9 @@ var OpenRegular = openRegular
 
 // Redact is the text of an error without the secrets of a URL.
 func Redact(text string, u *url.URL) string { return redact(text, secretsOf(u, nil)) }
+
+// LockDir locks a directory for a Cache that nothing refers to any more.
+func LockDir(dir string) error {
+	_, err := lockDir(dir)
+	return err
+}
