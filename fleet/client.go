@@ -134,8 +134,8 @@ func newTransport(roots *x509.CertPool) *http.Transport {
 		TLSClientConfig:        &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)},
 		TLSHandshakeTimeout:    10 * time.Second,
 		ExpectContinueTimeout:  2 * time.Second,
-		IdleConnTimeout:        90 * time.Second,
-		MaxIdleConnsPerHost:    4,
+		IdleConnTimeout:        30 * time.Second,
+		MaxIdleConnsPerHost:    1,
 		MaxResponseHeaderBytes: 64 << 10,
 	}
 }

@@ -17,8 +17,8 @@ import (
 
 const (
 	maxLabelBytes  = 4 << 10         // of a replica, as JSON
-	reportPatience = 4 * time.Second // with one server
-	sendTimeout    = 10 * time.Second
+	reportPatience = 8 * time.Second // with one server
+	sendTimeout    = 20 * time.Second
 	leaveTimeout   = 2 * time.Second
 )
 
@@ -79,9 +79,14 @@ func (s *Source) reportNow() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if now := time.Now(); !now.Before(s.due) {
-		s.report.At = now.UTC()
-		s.sendReport()
+		s.reportDue(now)
 	}
+}
+
+// reportDue reports at now. The caller has mu.
+func (s *Source) reportDue(now time.Time) {
+	s.report.At = now.UTC()
+	s.sendReport()
 }
 
 // sendReport lets a goroutine send the report. The caller has mu.
@@ -105,6 +110,7 @@ func (s *Source) send() {
 	defer func() {
 		close(s.sending)
 		s.sending = nil
+		s.wake()
 	}()
 	for s.sent != s.number && !s.left {
 		number, report := s.number, s.report

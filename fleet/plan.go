@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 )
 
 // Format is the number of the format of a [Plan]. A server and a client that meet a
@@ -38,6 +39,10 @@ type Plan struct {
 	// Mirrors are URLs beside the server that content can be fetched from, as
 	// URL/SHA256. The server adds them to its answers; they are not stored.
 	Mirrors []string `json:"mirrors,omitempty"`
+
+	// Spread is the time over which replicas fetch content and report, each after a
+	// random part of it. The server adds it to its answers if many replicas wait.
+	Spread time.Duration `json:"spread_ns,omitempty"`
 
 	unknown map[string]json.RawMessage // fields of a later format
 }

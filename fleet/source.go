@@ -74,6 +74,8 @@ type Source struct {
 	looked  version              // of the plan that the last Fetch used, or that Wait found to change nothing
 	failed  bool                 // the last Fetch failed
 	busy    bool                 // a Fetch has begun, and its attempt has not come to Observe
+	fetches int                  // that have begun
+	fetched time.Time            // the last of them began
 	changed chan struct{}        // closed when any of these changes
 	avoided map[string]time.Time // mirrors that sent wrong bytes, and when
 	follower
@@ -110,7 +112,7 @@ func NewSource(client *Client, name string, options SourceOptions) (*Source, err
 		options.Logger = slog.Default()
 	}
 	s := &Source{client: client, name: name, options: options, changed: make(chan struct{}), avoided: map[string]time.Time{}}
-	s.report, s.due = report, never
+	s.report, s.due, s.next = report, never, time.Now().Add(pollRest) // a Fetch usually begins at once
 	s.leaving, s.leave = context.WithCancel(context.Background())
 	if options.Health != nil {
 		s.health = &healthCount{read: options.Health}
@@ -141,7 +143,7 @@ func (s *Source) Identity() string {
 // Fetch implements reload.Source: it returns the content of the revision that the plan
 // wants this replica to have. It asks for the plan each time.
 func (s *Source) Fetch(ctx context.Context, have string) (*reload.Content, error) {
-	s.set(func() { s.busy = true })
+	s.set(func() { s.busy, s.fetches, s.fetched = true, s.fetches+1, time.Now() })
 	content, err := s.fetch(ctx, have)
 	s.set(func() { s.failed, s.reached = err != nil && !errors.Is(err, reload.ErrNotModified), false })
 	return content, err
@@ -220,15 +222,16 @@ func (s *Source) wake() {
 }
 
 // accept takes a plan if it is later than the latest. The caller has mu.
-func (s *Source) accept(plan *Plan) {
+func (s *Source) accept(plan *Plan) bool {
 	if s.plan != nil && !plan.After(s.plan.Epoch, s.plan.Seq) {
-		return
+		return false
 	}
 	if s.plan != nil && plan.Epoch != s.plan.Epoch {
 		s.options.Logger.Warn("fleet: the plans of the server begin anew", slog.String("name", s.name),
 			slog.Uint64("epoch", plan.Epoch), slog.Uint64("seq", plan.Seq), slog.Uint64("epoch_before", s.plan.Epoch), slog.Uint64("seq_before", s.plan.Seq))
 	}
 	s.plan = plan
+	return true
 }
 
 // check returns why this replica must not run a revision.

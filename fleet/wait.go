@@ -23,8 +23,14 @@ const (
 	pollRate  = 10 * time.Second
 
 	// A replica that a plan does not concern reports that it knows of it after up to
-	// this time, so that a thousand do not report at once.
+	// this time, or Plan.Spread, so that a thousand do not report at once.
 	reportSpread = 2 * time.Second
+	maxSpread    = time.Minute // of a Plan, whatever a server sends
+
+	// A report that is due so soon is sent before the next poll, and a poll ends before
+	// one is due: a replica has one connection.
+	reportSoon = time.Second
+	maxAttempt = time.Minute // that a poll waits for the end of an attempt
 )
 
 // follower is the state of polling for plans, which goes on from one Wait to the next.
@@ -34,6 +40,7 @@ type follower struct {
 	credit   float64   // of polls that may be answered at once
 	answered time.Time // the last poll
 	next     time.Time // no poll before it
+	ready    time.Time // no Fetch by the latest plan before it
 	reached  bool      // a poll was answered after failures, and no Fetch has begun since
 }
 
@@ -95,7 +102,17 @@ func (s *Source) look(have string) (news bool, changed <-chan struct{}, due time
 			s.follow()
 		}
 	}
-	return news, s.changed, s.due
+	if due = s.due; news && time.Now().Before(s.ready) {
+		news, due = false, earlier(due, s.ready)
+	}
+	return news, s.changed, due
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // follow lets a report say soon that the replica follows the latest plan, unless an
@@ -107,15 +124,67 @@ func (s *Source) follow() {
 	}
 	s.looked = version{s.plan.Epoch, s.plan.Seq}
 	s.report.Epoch, s.report.Seq = s.looked.epoch, s.looked.seq
-	if soon := time.Now().Add(rand.N(min(reportSpread, s.options.ReportEvery/10))); soon.Before(s.due) {
-		s.due = soon
+	spread := max(min(reportSpread, s.options.ReportEvery/10), min(spreadOf(s.plan), s.options.ReportEvery/2))
+	s.due = earlier(s.due, time.Now().Add(rand.N(spread)))
+}
+
+// spreadOf returns the time over which replicas spread what they do after a plan.
+func spreadOf(p *Plan) time.Duration { return max(0, min(p.Spread, maxSpread)) }
+
+// quiet waits until a poll may begin: its time has come, and no report and no attempt is
+// under way, which can use the connection that the poll will hold. It reports false if ctx
+// ended first.
+func (s *Source) quiet(ctx context.Context) bool {
+	began := time.Now()
+	for {
+		s.mu.Lock()
+		now, attempt := time.Now(), maxAttempt
+		switch {
+		case s.number > 0:
+		case s.fetches == 1:
+			attempt = reportPatience
+		default: // nothing ever comes to Observe
+			attempt = 0
+		}
+		if !now.Before(s.due) {
+			s.reportDue(now)
+		}
+		var until time.Time
+		switch report := began.Add(reportPatience); {
+		case now.Before(s.next):
+			until = s.next
+		case now.Before(s.ready): // a Fetch comes first
+			until = s.ready.Add(pollRest)
+		case s.sending != nil && now.Before(report):
+			until = report
+		case s.busy && now.Before(s.fetched.Add(attempt)):
+			until = s.fetched.Add(attempt)
+		case s.due.Sub(now) < reportSoon:
+			until = s.due
+		}
+		changed := s.changed
+		s.mu.Unlock()
+		if until.IsZero() || ctx.Err() != nil {
+			return ctx.Err() == nil
+		}
+		timer := time.NewTimer(until.Sub(now))
+		select {
+		case <-timer.C:
+		case <-changed:
+		case <-ctx.Done():
+		}
+		timer.Stop()
 	}
 }
 
 // poll asks for a later plan once, when its time has come.
 func (s *Source) poll(ctx context.Context) {
+	if !s.quiet(ctx) {
+		return
+	}
 	s.mu.Lock()
-	pause, wait, after := time.Until(s.next), pollWait, "0.0"
+	asked, after := time.Now(), "0.0"
+	wait := max(pollRest, min(pollWait, s.due.Sub(asked)-reportSoon/2))
 	if s.failures > 0 {
 		wait = 0 // to know soon that the server is back
 	}
@@ -123,9 +192,6 @@ func (s *Source) poll(ctx context.Context) {
 		after = s.plan.Version()
 	}
 	s.mu.Unlock()
-	if !sleep(ctx, pause) {
-		return
-	}
 	plan, err := s.client.plan(ctx, s.name, after, wait)
 	if ctx.Err() != nil {
 		return
@@ -135,18 +201,24 @@ func (s *Source) poll(ctx context.Context) {
 			s.pollFailed(err)
 			return
 		}
+		now := time.Now()
 		if s.failures > 0 {
 			s.failures, s.reached = 0, true
 		}
-		if plan != nil {
-			s.accept(plan)
+		if plan != nil && s.accept(plan) && plan.Spread > 0 {
+			s.ready = now.Add(rand.N(1 + spreadOf(plan)))
 		}
-		now, rest := time.Now(), pollRest
-		s.credit = min(pollBurst, s.credit+now.Sub(s.answered).Seconds()/pollRate.Seconds()) - 1
+		rest := pollRest
+		if s.credit = min(pollBurst, s.credit+now.Sub(s.answered).Seconds()/pollRate.Seconds()); now.Sub(asked) < max(wait*9/10, pollRest) {
+			s.credit--
+		}
 		if s.credit < 0 {
 			rest = pollRate
 		}
 		s.answered, s.next = now, now.Add(rest)
+		if s.due.Sub(now) < reportSoon { // while the connection is free
+			s.due = now
+		}
 	})
 }
 

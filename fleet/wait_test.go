@@ -99,6 +99,91 @@ func TestWaitTellsOfPlans(t *testing.T) {
 	})
 }
 
+// TestWaitSpreads has a server ask for a spread, also for one of a day.
+func TestWaitSpreads(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		r := source(t, client(t, s), fleet.SourceOptions{})
+		s.publish("0", []byte("0"))
+		fetched(t, r, "")
+		last := "0"
+		after := func(spread time.Duration) time.Duration {
+			waiting := hint(t.Context(), r, last)
+			time.Sleep(time.Hour)
+			next := fmt.Sprint(last, "'")
+			s.put(next, []byte(next))
+			began := time.Now()
+			s.set(fleet.KindPublish, func(plan *fleet.Plan) { plan.Stable, plan.Spread = next, spread })
+			if err := <-waiting; err != nil {
+				t.Fatal(err)
+			}
+			took := time.Since(began)
+			fetched(t, r, last)
+			last = next
+			return took
+		}
+		for _, c := range []struct{ spread, least, most time.Duration }{
+			{0, 0, 0},
+			{20 * time.Second, 10 * time.Second, 20 * time.Second},
+			{24 * time.Hour, 30 * time.Second, time.Minute},
+			{-time.Hour, 0, 0},
+		} {
+			var longest time.Duration
+			for range 20 {
+				longest = max(longest, after(c.spread))
+			}
+			if longest < c.least || longest > c.most+time.Second {
+				t.Errorf("with a spread of %v, the longest of 20 waits took %v", c.spread, longest)
+			}
+		}
+	})
+}
+
+// counted counts the requests that a server serves at once.
+type counted struct {
+	*server
+	open, most atomic.Int32
+}
+
+func (c *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer c.open.Add(-1)
+	c.most.Store(max(c.most.Load(), c.open.Add(1)))
+	time.Sleep(10 * time.Millisecond) // the way to the server
+	c.server.ServeHTTP(w, r)
+}
+
+// TestReplicaHasOneConnection runs a replica through a day of publications, and of plans
+// that do not concern it.
+func TestReplicaHasOneConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &counted{server: newServer()}
+		s.publish("0", []byte("0"))
+		r := source(t, client(t, s), fleet.SourceOptions{})
+		value := reload.NewValue(r, func(_ context.Context, content *reload.Content) (string, error) {
+			text, err := io.ReadAll(content.Body)
+			return string(text), err
+		}, reload.Options{Observe: r.Observe, Every: 24 * time.Hour, Logger: slog.New(slog.DiscardHandler)}) // an attempt by the clock has another connection
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error)
+		go func() { ended <- value.Run(ctx) }()
+		for i := range 500 {
+			time.Sleep(time.Duration(i) * 777 * time.Millisecond)
+			text := fmt.Sprint(i)
+			s.publish(text, []byte(text))
+			time.Sleep(3 * time.Second)
+			if got, _ := value.Load(); got != text {
+				t.Fatalf("3 s after the publication of %s, the replica has %s", text, got)
+			}
+			s.set(fleet.KindPin, func(next *fleet.Plan) { next.Pins = map[string]string{"other": text} })
+		}
+		cancel()
+		<-ended
+		if n := s.most.Load(); n != 1 {
+			t.Errorf("the replica had %d requests at once", n)
+		}
+	})
+}
+
 // TestWaitPaces counts the polls of an hour against servers that do not wait.
 func TestWaitPaces(t *testing.T) {
 	plan := func(epoch, seq int) string {

@@ -1,10 +1,9 @@
 package rollout
 
 import (
-	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/poolswap/poolswap/bench/internal/runner"
@@ -14,10 +13,10 @@ import (
 const perProcess = 1000
 
 // Followers measures how long it takes until n replicas, in processes of 1,000, know a
-// change of the plan and have fetched its 64 bytes; and, with idle above 0, the cost of
-// so long without a change, to the server.
-func Followers(n int, idle time.Duration) (sample runner.Sample, err error) {
-	server, err := startFleetd(false)
+// change of the plan, and until they have swapped to its 64 bytes; and, with idle above
+// 0, the cost of so long without a change, to the server.
+func Followers(n int, secure bool, idle time.Duration) (sample runner.Sample, err error) {
+	server, err := startFleetd(secure)
 	if err != nil {
 		return sample, err
 	}
@@ -33,14 +32,14 @@ func Followers(n int, idle time.Duration) (sample runner.Sample, err error) {
 		}
 	}()
 	for from := 0; from < n; from += perProcess {
-		one, err := start("bench/internal/rollout/followers", "", server.url, server.replicas, name, strconv.Itoa(from), strconv.Itoa(min(perProcess, n-from)))
+		one, err := start("bench/internal/rollout/followers", "", server.url, server.ca, server.replicas, name, strconv.Itoa(from), strconv.Itoa(min(perProcess, n-from)))
 		if err != nil {
 			return sample, err
 		}
 		all = append(all, one)
-	}
-	if _, err := known(all, first.revision); err != nil {
-		return sample, err
+		if _, err := one.time("swapped " + first.revision); err != nil { // thousands that start at once are not the question
+			return sample, err
+		}
 	}
 	time.Sleep(settle)
 	values := map[string]float64{}
@@ -53,31 +52,39 @@ func Followers(n int, idle time.Duration) (sample runner.Sample, err error) {
 	if err != nil {
 		return sample, err
 	}
-	last, err := known(all, p.revision)
-	if err != nil {
-		return sample, err
+	for _, event := range []struct{ unit, text string }{{"known-ns", "known 1"}, {"last-ns", "swapped " + p.revision}} { // they come in this order
+		last, err := latest(all, event.text)
+		if err != nil {
+			return sample, err
+		}
+		values[event.unit] = float64(last.Sub(p.begin))
 	}
-	values["last-ns"] = float64(last.Sub(p.begin))
 	return server.sample(n, p.spent, values), nil
 }
 
-// known returns when the last process knew a revision.
-func known(all []*process, revision string) (last time.Time, err error) {
+// latest returns when an event had come to the replicas of all processes.
+func latest(all []*process, event string) (last time.Time, err error) {
 	for _, one := range all {
-		text, err := one.line("known " + revision + " ")
+		at, err := one.time(event)
 		if err != nil {
 			return last, err
 		}
-		nanoseconds, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-		if err != nil {
-			return last, fmt.Errorf("followers: %w", err)
-		}
-		if at := time.Unix(0, nanoseconds); at.After(last) {
+		if at.After(last) {
 			last = at
 		}
 	}
-	if last.IsZero() {
-		return last, errors.New("there are no followers")
-	}
 	return last, nil
+}
+
+// time returns when an event had come to all replicas of the process.
+func (p *process) time(event string) (time.Time, error) {
+	text, err := p.line(event + " ")
+	if err != nil {
+		return time.Time{}, err
+	}
+	nanoseconds, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return time.Time{}, fmt.Errorf("%s: %w", filepath.Base(p.command.Path), err)
+	}
+	return time.Unix(0, nanoseconds), nil
 }

@@ -36,7 +36,7 @@ func TestEachMeasurementHasItsFigures(t *testing.T) {
 		{"fleet with TLS", func() (runner.Sample, error) { return Fleet(n, size, true) }, append(publication, "publish-ns")},
 		{"files", func() (runner.Sample, error) { return Files(n, size, false) }, publication},
 		{"files with TLS", func() (runner.Sample, error) { return Files(n, size, true) }, publication},
-		{"followers", func() (runner.Sample, error) { return Followers(n, time.Second) }, append(publication, "idle-cpu-ns")},
+		{"followers", func() (runner.Sample, error) { return Followers(n, false, time.Second) }, append(publication, "idle-cpu-ns", "known-ns")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sample, err := c.measure()

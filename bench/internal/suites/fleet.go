@@ -53,16 +53,19 @@ func fleetMany() runner.Suite {
 	s := runner.Suite{
 		Name:  "fleetmany",
 		Title: "A change that many replicas learn",
-		About: "fleetd is a server on this machine. Replicas in processes of 1,000 wait for the plan; last is from a change of the plan until all have fetched its content of 64 bytes. " +
-			"The idle cost is the server's CPU time by replica and minute: a question for the plan each 55 s, and a report each 30 s.",
-		Columns:   runner.Columns("last-ns", "last", "server-cpu-ns", "server CPU", "idle-cpu-ns", "idle", "server-rss-bytes", "server memory"),
+		About: "fleetd is a server on this machine. Replicas in processes of 1,000 wait for the plan. Known is from a change of the plan until its last replica has it, and last until all have " +
+			"swapped to its content of 64 bytes. The idle cost is the server's CPU time by replica and minute, with a report each 30 s.",
+		Columns:   runner.Columns("known-ns", "known", "last-ns", "last", "server-cpu-ns", "server CPU", "idle-cpu-ns", "idle", "server-rss-bytes", "server memory"),
 		OnRequest: true,
 	}
-	for _, n := range []int{1000, 10000} {
+	for _, c := range []struct {
+		n      int
+		secure bool
+	}{{1000, false}, {10000, false}, {10000, true}} {
 		s.Cases = append(s.Cases, runner.Case{
-			Name: fmt.Sprintf("replicas=%d", n), Ours: "fleetd", Setup: 2 * time.Minute, MostRounds: 1,
+			Name: fmt.Sprintf("replicas=%d/tls=%t", c.n, c.secure), Ours: "fleetd", Setup: 2 * time.Minute, MostRounds: 1,
 			Rivals: each([]string{"fleetd"}, func(config runner.Config, _ string) (runner.Sample, error) {
-				return rollout.Followers(fewer(n, config), time.Minute/time.Duration(config.Shrink))
+				return rollout.Followers(fewer(c.n, config), c.secure, time.Minute/time.Duration(config.Shrink))
 			}),
 		})
 	}

@@ -1,5 +1,5 @@
 // Command followers follows the plan of a name with many replicas, and reports as they
-// do: it says when all of them know a plan.
+// do: it says when all of them know a plan, and when all have swapped.
 package main
 
 import (
@@ -7,18 +7,20 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http/httptrace"
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/poolswap/poolswap/fleet"
 	"github.com/poolswap/poolswap/reload"
 )
 
-// Arguments: URL, file of the token, name, first number, count.
+// Arguments: URL, file of the CA or nothing, file of the token, name, first number, count.
 func main() {
-	if err := follow(os.Args[1], os.Args[2], os.Args[3], number(os.Args[4]), number(os.Args[5])); err != nil {
+	if err := follow(os.Args[1], os.Args[2], os.Args[3], os.Args[4], number(os.Args[5]), number(os.Args[6])); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -32,15 +34,51 @@ func number(text string) int {
 	return n
 }
 
-func follow(url, token, name string, first, count int) error {
+// counts tells when all of the replicas have come so far.
+type counts struct {
+	replicas int
+
+	mu   sync.Mutex
+	come map[string]int   // replicas, by event
+	last map[string]int64 // of them, in nanoseconds
+}
+
+func (c *counts) add(event string, at int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.come[event]++
+	c.last[event] = max(c.last[event], at)
+	if c.come[event] == c.replicas {
+		fmt.Printf("%s %d\n", event, c.last[event])
+	}
+}
+
+// noted notes when a poll is answered with a plan that wants another revision.
+type noted struct {
+	*fleet.Source
+	all   *counts
+	plans int
+}
+
+func (s *noted) Wait(ctx context.Context, have string) error {
+	var answered atomic.Int64
+	trace := &httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(time.Now().UnixNano()) }}
+	err := s.Source.Wait(httptrace.WithClientTrace(ctx, trace), have)
+	if err == nil && have != "" {
+		s.plans++
+		s.all.add(fmt.Sprint("known ", s.plans), answered.Load())
+	}
+	return err
+}
+
+func follow(url, ca, token, name string, first, count int) error {
 	silent := slog.New(slog.DiscardHandler)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	var running sync.WaitGroup
-	var mu sync.Mutex
-	known := map[string]int{} // replicas by revision
+	all := &counts{replicas: count, come: map[string]int{}, last: map[string]int64{}}
 	for i := range count {
-		client, err := fleet.NewClient(url, fleet.ClientOptions{TokenFile: token})
+		client, err := fleet.NewClient(url, fleet.ClientOptions{TokenFile: token, CAFile: ca})
 		if err != nil {
 			return err
 		}
@@ -52,16 +90,10 @@ func follow(url, token, name string, first, count int) error {
 			_, err := io.Copy(io.Discard, content.Body)
 			return 0, err
 		}
-		value := reload.NewValue(source, drop, reload.Options{Logger: silent, Observe: func(e reload.Event) {
+		value := reload.NewValue(&noted{source, all, 0}, drop, reload.Options{Logger: silent, Observe: func(e reload.Event) {
 			source.Observe(e)
-			if e.Outcome != reload.Loaded {
-				return
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			known[e.Revision]++
-			if known[e.Revision] == count {
-				fmt.Printf("known %s %d\n", e.Revision, time.Now().UnixNano())
+			if e.Outcome == reload.Loaded {
+				all.add("swapped "+e.Revision, time.Now().UnixNano())
 			}
 		}})
 		running.Go(func() { _ = value.Run(ctx) })

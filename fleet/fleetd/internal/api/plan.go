@@ -23,8 +23,31 @@ const maxWait = time.Minute
 // plans has the plans as the server answers them: a change wakes ten thousand polls,
 // and is encoded once.
 type plans struct {
-	mu     sync.Mutex
-	byName map[string]*encodedPlan
+	mu      sync.Mutex
+	byName  map[string]*encodedPlan
+	waiting map[string]int // polls
+}
+
+// Where spreadFrom replicas or more wait, they fetch and report over a time that has
+// spreadEach for each of them. All at once, they time out, dial anew, and so keep a server
+// too busy to answer.
+const (
+	spreadFrom = 500
+	spreadEach = 2 * time.Millisecond
+)
+
+// wait counts a poll until leave is called.
+func (p *plans) wait(name string) (leave func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.waiting[name]++
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.waiting[name]--; p.waiting[name] == 0 {
+			delete(p.waiting, name)
+		}
+	}
 }
 
 // encodedPlan is a plan, encoded. Nothing writes to it.
@@ -47,7 +70,11 @@ func (s *Server) plan(name string) (*encodedPlan, error) {
 	if last != nil && last.Epoch == plan.Epoch && last.Seq == plan.Seq {
 		return last, nil
 	}
-	next, err := s.encode(plan)
+	var spread time.Duration
+	if n := s.plans.waiting[name]; n >= spreadFrom {
+		spread = time.Duration(n) * spreadEach
+	}
+	next, err := s.encode(plan, spread)
 	if err == nil {
 		s.plans.byName[name] = next
 	}
@@ -55,9 +82,9 @@ func (s *Server) plan(name string) (*encodedPlan, error) {
 }
 
 // encode returns a plan as the server answers it: with its mirrors.
-func (s *Server) encode(plan *fleet.Plan) (*encodedPlan, error) {
+func (s *Server) encode(plan *fleet.Plan, spread time.Duration) (*encodedPlan, error) {
 	shown := *plan // the plan is shared
-	shown.Mirrors = nil
+	shown.Mirrors, shown.Spread = nil, spread
 	for _, mirror := range s.options.Mirrors {
 		shown.Mirrors = append(shown.Mirrors, strings.TrimRight(mirror, "/")+"/"+url.PathEscape(plan.Name))
 	}
@@ -109,6 +136,7 @@ func (s *Server) getPlan(q *request) error {
 			q.w.answerWithin(wait)
 			s.metrics.polls.Inc()
 			defer s.metrics.polls.Dec()
+			defer s.plans.wait(q.name)()
 		}
 		select {
 		case <-changed:
@@ -183,7 +211,7 @@ func (s *Server) patchPlan(q *request) error {
 }
 
 func (s *Server) answerPlan(q *request, plan *fleet.Plan) error {
-	encoded, err := s.encode(plan)
+	encoded, err := s.encode(plan, 0)
 	if err != nil {
 		return err
 	}

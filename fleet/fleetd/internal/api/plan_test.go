@@ -55,7 +55,7 @@ func TestPollsWaitForALaterPlan(t *testing.T) {
 	poll(plan.Version())
 	s.awaitPolls(1)
 	s.want(200, "", s.token(fleet.OperatorRole, "*", ""), "PATCH", planPath, `{"kind":"pause"}`)
-	if a := <-answers; a.status != 200 || !decode[*fleet.Plan](t, a).Paused {
+	if a := <-answers; a.status != 200 || !decode[*fleet.Plan](t, a).Paused || strings.Contains(a.text, "spread") {
 		t.Errorf("the second poll ends with %d %s", a.status, a.text)
 	}
 	for _, query := range []string{"after=1", "after=1.2.3", "after=x.1", "after=-1.0", "after=01.1", "after=", "after=99999999999999999999.1", "wait=5", "wait=-1s", "wait="} {
@@ -150,6 +150,10 @@ func TestTenThousandPollsWakeAtOnce(t *testing.T) {
 	t.Logf("%d polls woke within %v, with %d bytes and %d objects each", n, took, each, (after.Mallocs-before.Mallocs)/uint64(n))
 	if each > 2000 { // and a plan has 1000
 		t.Errorf("each poll allocates %d bytes as it wakes", each)
+	}
+	want := fmt.Sprintf(`"spread_ns":%d`, n*int(2*time.Millisecond))
+	if text := s.want(200, "", token, "GET", planPath, "").text; !strings.Contains(text, want) {
+		t.Errorf("%d replicas that waited are not told to spread, %s: %s", n, want, text)
 	}
 	for _, b := range bodies {
 		if b.status != 200 || b.body != bodies[0].body {

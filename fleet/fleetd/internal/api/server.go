@@ -61,7 +61,7 @@ func New(s *store.Store, o Options) *Server {
 	}
 	server := &Server{
 		store: s, options: o, mux: http.NewServeMux(),
-		plans:    plans{byName: map[string]*encodedPlan{}},
+		plans:    plans{byName: map[string]*encodedPlan{}, waiting: map[string]int{}},
 		limits:   limits{tokens: map[string]*usage{}},
 		times:    *cmp.Or(o.times, &usual),
 		reads:    make(chan struct{}, maxReads),

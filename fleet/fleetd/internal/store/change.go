@@ -139,7 +139,7 @@ func (s *Store) knownPlan(name string) *fleet.Plan {
 // complete fills in what the server alone knows.
 func (s *Store) complete(ctx context.Context, c *changing, name, by string, above uint64) (err error) {
 	next := c.next
-	next.Format, next.Name, next.Mirrors = max(next.Format, fleet.Format), name, nil
+	next.Format, next.Name, next.Mirrors, next.Spread = max(next.Format, fleet.Format), name, nil, 0
 	next.Epoch, next.Seq = c.current.Epoch, c.current.Seq+1
 	if c.newEpoch || c.current.Epoch == 0 {
 		if next.Epoch, err = s.nextEpoch(ctx, name, max(above, c.current.Epoch)); err != nil {
