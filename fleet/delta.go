@@ -3,6 +3,7 @@ package fleet
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -39,17 +40,14 @@ func (p *Publisher) PublishDelta(ctx context.Context, base string, delta io.Read
 	return p.publish(ctx, base, delta, why)
 }
 
-// WithState returns content for Store, Publish, StoreDelta or PublishDelta, with the digest
-// of all rows that the replicas have once they have loaded it: that of package
-// oplog/lthash, or any other that reload.LogOptions.Digest of the replicas returns, too. It
-// becomes Revision.State, and replicas do not publish rows of another digest.
-func WithState(content io.Reader, state [sha256.Size]byte) io.Reader {
-	return &stated{content, state}
-}
-
-type stated struct {
-	io.Reader
-	state [sha256.Size]byte
+// WithState returns a Publisher for content that leads to the digest state: that of all rows
+// that replicas have once they have loaded it, by package oplog/lthash or any other that
+// reload.LogOptions.Digest of the replicas returns. It becomes Revision.State, and replicas
+// do not publish rows of another digest.
+func (p *Publisher) WithState(state [sha256.Size]byte) *Publisher {
+	with := *p
+	with.state = hex.EncodeToString(state[:])
+	return &with
 }
 
 func (p *Publisher) checkBase(base string) error {

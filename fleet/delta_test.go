@@ -106,7 +106,7 @@ func TestStateGoesAllTheWay(t *testing.T) {
 	want := ""
 	for i := range 2 {
 		state := [32]byte{31: byte(i)}
-		revision, plan, err := publisher.Publish(t.Context(), fleet.WithState(strings.NewReader("rows"), state), "")
+		revision, plan, err := publisher.WithState(state).Publish(t.Context(), strings.NewReader("rows"), "")
 		if err != nil {
 			t.Fatal(err)
 		}

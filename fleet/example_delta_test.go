@@ -87,7 +87,7 @@ func ExamplePublisher_PublishDelta() {
 }
 
 // A publisher that keeps the digest of its rows tells what a change has to come to.
-func ExampleWithState() {
+func ExamplePublisher_WithState() {
 	ctx := context.Background()
 	client, first, end := published()
 	defer end()
@@ -98,8 +98,7 @@ func ExampleWithState() {
 	var rows lthash.Hash // of all rows that the publisher has
 	rows.Add(lthash.AppendRow(nil, "db-1", "10.0.0.1"))
 	rows.Add(lthash.AppendRow(nil, "db-2", "10.0.0.2"))
-	change := fleet.WithState(strings.NewReader("+"), rows.Sum())
-	revision, _, err := publisher.PublishDelta(ctx, first.ID, change, "")
+	revision, _, err := publisher.WithState(rows.Sum()).PublishDelta(ctx, first.ID, strings.NewReader("+"), "")
 	fmt.Println(revision.State == fmt.Sprintf("%x", rows.Sum()), fleet.IsDigest(revision.State), err)
 	// Output:
 	// true true <nil>

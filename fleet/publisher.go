@@ -5,7 +5,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"encoding/base32"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -39,6 +38,7 @@ type Publisher struct {
 	client  *Client
 	name    string
 	options PublisherOptions
+	state   string // see WithState
 }
 
 // NewPublisher returns a Publisher of a name. It makes no request.
@@ -51,7 +51,7 @@ func NewPublisher(client *Client, name string, options PublisherOptions) (*Publi
 	case options.Key != nil && len(options.Key) != ed25519.PrivateKeySize:
 		return nil, fmt.Errorf("fleet: NewPublisher with a key of %d bytes, not %d", len(options.Key), ed25519.PrivateKeySize)
 	}
-	return &Publisher{client, name, options}, nil
+	return &Publisher{client: client, name: name, options: options}, nil
 }
 
 // Store stores content and publishes nothing: a canary or a rollout can name the
@@ -111,10 +111,7 @@ func (p *Publisher) before(ctx context.Context) (string, error) {
 }
 
 func (p *Publisher) store(ctx context.Context, base string, content io.Reader) (Revision, error) {
-	r := Revision{ID: newID(), Base: base, Created: time.Now().UTC().Truncate(time.Millisecond)}
-	if with, ok := content.(*stated); ok {
-		content, r.State = with.Reader, hex.EncodeToString(with.state[:])
-	}
+	r := Revision{ID: newID(), Base: base, State: p.state, Created: time.Now().UTC().Truncate(time.Millisecond)}
 	load, err := newPayload(ctx, content)
 	if err == nil {
 		defer load.Close()

@@ -33,11 +33,11 @@ func newUpload(c *call, client *clientFlags) *upload {
 	}
 }
 
-// storeEach calls store with the content, on a base if it is a delta.
-type storeEach = func(store func(base string, content io.Reader) error) error
+// storeEach calls store with the content and its Publisher, on a base if it is a delta.
+type storeEach = func(store func(p *fleet.Publisher, base string, content io.Reader) error) error
 
 // send opens a file, or the standard input, for a Publisher and a Controller.
-func (u *upload) send(ctx context.Context, c *call, name, fileName string, send func(p *fleet.Publisher, controller *fleet.Controller, each storeEach) error) error {
+func (u *upload) send(ctx context.Context, c *call, name, fileName string, send func(controller *fleet.Controller, each storeEach) error) error {
 	options := fleet.PublisherOptions{New: *u.new, AllowEmpty: *u.any}
 	var err error
 	if *u.key != "" {
@@ -71,8 +71,8 @@ func (u *upload) send(ctx context.Context, c *call, name, fileName string, send 
 	if err != nil {
 		return err
 	}
-	err = send(publisher, controller, func(store func(string, io.Reader) error) error {
-		return u.storeContent(ctx, c, client, name, content, store)
+	err = send(controller, func(store func(*fleet.Publisher, string, io.Reader) error) error {
+		return u.storeContent(ctx, c, client, publisher, name, content, store)
 	})
 	if errors.Is(err, errNoChange) {
 		fmt.Fprintln(c.stdout, *u.base)
@@ -113,7 +113,7 @@ func publish(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, controller *fleet.Controller, each storeEach) error {
+	return u.send(ctx, c, args[0], args[1], func(controller *fleet.Controller, each storeEach) error {
 		if len(steps) > 0 {
 			if err := checkFleet(ctx, c, controller); err != nil { // before anything is stored
 				return err
@@ -121,7 +121,7 @@ func publish(ctx context.Context, c *call) error {
 		}
 		var revision fleet.Revision
 		var plan *fleet.Plan
-		err := each(func(base string, text io.Reader) (err error) {
+		err := each(func(p *fleet.Publisher, base string, text io.Reader) (err error) {
 			switch {
 			case len(steps) > 0:
 				revision, err = storeOn(ctx, p, base, text)
@@ -150,8 +150,8 @@ func storeFile(ctx context.Context, c *call) error {
 	if err != nil {
 		return err
 	}
-	return u.send(ctx, c, args[0], args[1], func(p *fleet.Publisher, _ *fleet.Controller, each storeEach) error {
-		return each(func(base string, content io.Reader) error {
+	return u.send(ctx, c, args[0], args[1], func(_ *fleet.Controller, each storeEach) error {
+		return each(func(p *fleet.Publisher, base string, content io.Reader) error {
 			r, err := storeOn(ctx, p, base, content)
 			c.printRevision(r)
 			return err

@@ -16,9 +16,9 @@ import (
 // storeContent calls store with content, or with the changes that it makes to the revision
 // base; if that fails since whole content is due, again with the whole. It returns
 // errNoChange if there are none.
-func (u *upload) storeContent(ctx context.Context, c *call, client *fleet.Client, name string, content io.Reader, store func(base string, content io.Reader) error) error {
+func (u *upload) storeContent(ctx context.Context, c *call, client *fleet.Client, publisher *fleet.Publisher, name string, content io.Reader, store func(p *fleet.Publisher, base string, content io.Reader) error) error {
 	if *u.rows == "" {
-		return store(*u.base, content)
+		return store(publisher, *u.base, content)
 	}
 	kind, key, _ := strings.Cut(*u.rows, ":")
 	format, err := newRowFormat(kind, key)
@@ -40,6 +40,7 @@ func (u *upload) storeContent(ctx context.Context, c *call, client *fleet.Client
 		return err
 	}
 	d.addRemoved()
+	publisher = publisher.WithState(d.state.Sum())
 	if *u.base != "" {
 		if len(d.ops) == 0 {
 			return errNoChange
@@ -48,7 +49,7 @@ func (u *upload) storeContent(ctx context.Context, c *call, client *fleet.Client
 		if err := d.write(&delta, format); err != nil {
 			return err
 		}
-		err := store(*u.base, fleet.WithState(bytes.NewReader(delta.Bytes()), d.state.Sum()))
+		err := store(publisher, *u.base, bytes.NewReader(delta.Bytes()))
 		if !errors.Is(err, fleet.ErrSnapshot) {
 			return err
 		}
@@ -57,7 +58,7 @@ func (u *upload) storeContent(ctx context.Context, c *call, client *fleet.Client
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return fmt.Errorf("fleetd: %w", err)
 	}
-	return store("", fleet.WithState(file, d.state.Sum()))
+	return store(publisher, "", file)
 }
 
 // errNoChange is why nothing is published.
