@@ -160,6 +160,8 @@ func Fleet(n, size int, secure bool) (sample runner.Sample, err error) {
 type swap struct {
 	revision string
 	at       time.Time
+	base     string // of a delta
+	bytes    int64
 }
 
 var silent = slog.New(slog.DiscardHandler)
@@ -181,7 +183,7 @@ func (d *daemon) follow(ctx context.Context, running *sync.WaitGroup, i int, swa
 	value := reload.NewValue(source, load, reload.Options{Logger: silent, Observe: func(e reload.Event) {
 		source.Observe(e)
 		if e.Outcome == reload.Loaded {
-			swapped <- swap{e.Revision, time.Now()}
+			swapped <- swap{e.Revision, time.Now(), e.Base, e.Size}
 		}
 	}})
 	running.Go(func() {

@@ -37,6 +37,9 @@ func TestEachMeasurementHasItsFigures(t *testing.T) {
 		{"files", func() (runner.Sample, error) { return Files(n, size, false) }, publication},
 		{"files with TLS", func() (runner.Sample, error) { return Files(n, size, true) }, publication},
 		{"followers", func() (runner.Sample, error) { return Followers(n, false, time.Second) }, append(publication, "idle-cpu-ns", "known-ns")},
+		{"deltas", func() (runner.Sample, error) {
+			return Deltas(Changes{Rows: 1000, Each: 2, Updates: 3}, 2, n-2)
+		}, append(publication, "p50-ns", "p95-ns", "fetched-bytes", "store-bytes/min", "whole-ns", "whole-bytes")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sample, err := c.measure()

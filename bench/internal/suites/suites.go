@@ -11,7 +11,7 @@ import (
 
 // All returns the suites in the order in which they run.
 func All() []runner.Suite {
-	return []runner.Suite{hotswap(), parsed(), spares(), read(), lastRelease(), cadence(), footprint(), pooling(), delta(), stringMaps(), fleet(), fleetMany(), programs(), scaling(), steady()}
+	return []runner.Suite{hotswap(), parsed(), spares(), read(), lastRelease(), cadence(), footprint(), pooling(), delta(), stringMaps(), fleet(), fleetMany(), fleetDelta(), programs(), scaling(), steady()}
 }
 
 // each returns a rival for each name.

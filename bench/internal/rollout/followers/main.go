@@ -56,8 +56,31 @@ func (c *counts) add(event string, at int64) {
 // noted notes when a poll is answered with a plan that wants another revision.
 type noted struct {
 	*fleet.Source
-	all   *counts
-	plans int
+	all *counts
+
+	mu    sync.Mutex
+	plans int // that are known
+	loads int
+}
+
+// know notes the next plan, unless it is known.
+func (s *noted) know(next int, at int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if next > s.plans {
+		s.plans = next
+		s.all.add(fmt.Sprint("known ", next), at)
+	}
+}
+
+// loaded notes a load. The first is of no change, and an attempt by the clock may come
+// before the poll.
+func (s *noted) loaded() {
+	s.mu.Lock()
+	s.loads++
+	next := s.loads - 1
+	s.mu.Unlock()
+	s.know(next, time.Now().UnixNano())
 }
 
 func (s *noted) Wait(ctx context.Context, have string) error {
@@ -65,8 +88,10 @@ func (s *noted) Wait(ctx context.Context, have string) error {
 	trace := &httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(time.Now().UnixNano()) }}
 	err := s.Source.Wait(httptrace.WithClientTrace(ctx, trace), have)
 	if err == nil && have != "" {
-		s.plans++
-		s.all.add(fmt.Sprint("known ", s.plans), answered.Load())
+		s.mu.Lock()
+		next := s.loads
+		s.mu.Unlock()
+		s.know(next, answered.Load())
 	}
 	return err
 }
@@ -90,9 +115,11 @@ func follow(url, ca, token, name string, first, count int) error {
 			_, err := io.Copy(io.Discard, content.Body)
 			return 0, err
 		}
-		value := reload.NewValue(&noted{source, all, 0}, drop, reload.Options{Logger: silent, Observe: func(e reload.Event) {
+		follower := &noted{Source: source, all: all}
+		value := reload.NewValue(follower, drop, reload.Options{Logger: silent, Observe: func(e reload.Event) {
 			source.Observe(e)
 			if e.Outcome == reload.Loaded {
+				follower.loaded()
 				all.add("swapped "+e.Revision, time.Now().UnixNano())
 			}
 		}})
