@@ -27,8 +27,8 @@ const (
 	reportSpread = 2 * time.Second
 	maxSpread    = time.Minute // of a Plan, whatever a server sends
 
-	// A report that is due so soon is sent before the next poll, and a poll ends before
-	// one is due: a replica has one connection.
+	// A report that is due so soon, or in a quarter of ReportEvery, is sent before the
+	// next poll, and a poll ends before one is due: a replica has one connection.
 	reportSoon = time.Second
 	maxAttempt = time.Minute // that a poll waits for the end of an attempt
 )
@@ -128,6 +128,9 @@ func (s *Source) follow() {
 	s.due = earlier(s.due, time.Now().Add(rand.N(spread)))
 }
 
+// soon returns how early a report may be, for the connection's sake.
+func (s *Source) soon() time.Duration { return min(reportSoon, s.options.ReportEvery/4) }
+
 // spreadOf returns the time over which replicas spread what they do after a plan.
 func spreadOf(p *Plan) time.Duration { return max(0, min(p.Spread, maxSpread)) }
 
@@ -159,7 +162,7 @@ func (s *Source) quiet(ctx context.Context) bool {
 			until = report
 		case s.busy && now.Before(s.fetched.Add(attempt)):
 			until = s.fetched.Add(attempt)
-		case s.due.Sub(now) < reportSoon:
+		case s.due.Sub(now) < s.soon():
 			until = s.due
 		}
 		changed := s.changed
@@ -184,7 +187,7 @@ func (s *Source) poll(ctx context.Context) {
 	}
 	s.mu.Lock()
 	asked, after := time.Now(), "0.0"
-	wait := max(pollRest, min(pollWait, s.due.Sub(asked)-reportSoon/2))
+	wait := max(pollRest, min(pollWait, s.due.Sub(asked)-s.soon()/2))
 	if s.failures > 0 {
 		wait = 0 // to know soon that the server is back
 	}
@@ -216,7 +219,7 @@ func (s *Source) poll(ctx context.Context) {
 			rest = pollRate
 		}
 		s.answered, s.next = now, now.Add(rest)
-		if s.due.Sub(now) < reportSoon { // while the connection is free
+		if s.due.Sub(now) < s.soon() { // while the connection is free
 			s.due = now
 		}
 	})

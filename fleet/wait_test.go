@@ -159,36 +159,42 @@ func (c *counted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.server.ServeHTTP(w, r)
 }
 
-// TestReplicaHasOneConnection runs a replica through a day of publications, and of plans
-// that do not concern it.
+// TestReplicaHasOneConnection runs replicas through hundreds of publications, and of
+// plans that do not concern them.
 func TestReplicaHasOneConnection(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &counted{server: newServer()}
-		s.publish("0", []byte("0"))
-		r := source(t, client(t, s), fleet.SourceOptions{})
-		value := reload.NewValue(r, func(_ context.Context, content *reload.Content) (string, error) {
-			text, err := io.ReadAll(content.Body)
-			return string(text), err
-		}, reload.Options{Observe: r.Observe, Every: 24 * time.Hour, Logger: slog.New(slog.DiscardHandler)}) // an attempt by the clock has another connection
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		go func() { ended <- value.Run(ctx) }()
-		for i := range 500 {
-			time.Sleep(time.Duration(i) * 777 * time.Millisecond)
-			text := fmt.Sprint(i)
-			s.publish(text, []byte(text))
-			time.Sleep(3 * time.Second)
-			if got, _ := value.Load(); got != text {
-				t.Fatalf("3 s after the publication of %s, the replica has %s", text, got)
-			}
-			s.set(fleet.KindPin, func(next *fleet.Plan) { next.Pins = map[string]string{"other": text} })
+	for _, every := range []time.Duration{time.Second, 3 * time.Second, fleet.DefaultReportEvery} {
+		t.Run(every.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { oneConnection(t, every) })
+		})
+	}
+}
+
+func oneConnection(t *testing.T, every time.Duration) {
+	s := &counted{server: newServer()}
+	s.publish("0", []byte("0"))
+	r := source(t, client(t, s), fleet.SourceOptions{ReportEvery: every})
+	value := reload.NewValue(r, func(_ context.Context, content *reload.Content) (string, error) {
+		text, err := io.ReadAll(content.Body)
+		return string(text), err
+	}, reload.Options{Observe: r.Observe, Every: 24 * time.Hour, Logger: slog.New(slog.DiscardHandler)}) // an attempt by the clock has another connection
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() { ended <- value.Run(ctx) }()
+	for i := range 300 {
+		time.Sleep(time.Duration(i) * 777 * time.Millisecond)
+		text := fmt.Sprint(i)
+		s.publish(text, []byte(text))
+		time.Sleep(3 * time.Second)
+		if got, _ := value.Load(); got != text {
+			t.Fatalf("3 s after the publication of %s, the replica has %s", text, got)
 		}
-		cancel()
-		<-ended
-		if n, all := s.beside.Load(), s.reports.Load(); all < 1000 || n > all/20 {
-			t.Errorf("%d of %d reports came beside a poll", n, all)
-		}
-	})
+		s.set(fleet.KindPin, func(next *fleet.Plan) { next.Pins = map[string]string{"other": text} })
+	}
+	cancel()
+	<-ended
+	if n, all := s.beside.Load(), s.reports.Load(); all < 600 || n > all/20 {
+		t.Errorf("%d of %d reports came beside a poll", n, all)
+	}
 }
 
 // TestWaitPaces counts the polls of an hour against servers that do not wait.
