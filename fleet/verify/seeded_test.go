@@ -90,8 +90,15 @@ func (s *stage) play(t *testing.T, seed uint64, all *counts) {
 		weight int
 		do     func()
 	}{
-		{8, h.delta}, {2, h.snapshot}, {2, h.canary}, {2, h.promote}, {3, h.rollback},
-		{12, h.attempt}, {4, h.restart}, {h.kills, h.kill}, {h.kills, h.killWhilePublishing},
+		{8, h.delta},
+		{2, h.snapshot},
+		{2, h.canary},
+		{2, h.promote},
+		{3, h.rollback},
+		{12, h.attempt},
+		{4, h.restart},
+		{h.kills, h.kill},
+		{h.kills, h.killWhilePublishing},
 	}
 	sum := 0
 	for _, step := range steps {
