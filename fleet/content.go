@@ -56,6 +56,7 @@ type transfer struct {
 	name    string
 	ctx     context.Context
 	want    Revision
+	from    string              // if not empty, all deltas from it to want are read, of want.Size in all
 	mirrors []string            // the first is in use, or the servers if there is none
 	avoid   func(mirror string) // called with those that sent bytes if the bytes are wrong
 
@@ -160,6 +161,10 @@ func (t *transfer) try() error {
 		return nil
 	}
 	c, r := t.client, &request{op: "get content of " + t.name, method: http.MethodGet, path: []string{"names", t.name, "content", t.want.SHA256}}
+	if t.from != "" {
+		r.op = "get deltas of " + t.name
+		r.path, r.query = []string{"names", t.name, "revisions", t.want.ID, "deltas"}, url.Values{"from": {t.from}}
+	}
 	return c.each(t.ctx, false, func(server *url.URL) error {
 		err := t.get(func(ctx context.Context, header []string) (*http.Response, error) {
 			response, err := c.send(ctx, server, r, func() (io.Reader, int64) { return nil, 0 }, header...)

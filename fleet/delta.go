@@ -102,25 +102,63 @@ func checkChain(chain []Revision, r Revision, from string) error {
 }
 
 // chain returns the content of a revision that is a delta: with those before it that the
-// Reloader does not have.
+// Reloader does not have. The first has a transfer of its own, and the others share one.
 func (s *Source) chain(ctx context.Context, want Revision, mirrors []string) (*reload.Content, error) {
 	chain, err := s.client.Chain(ctx, s.name, want, reload.DeltaBase(ctx))
 	if err != nil {
 		return nil, err
 	}
-	contents := make([]*reload.Content, len(chain))
-	for i, r := range chain {
+	for _, r := range chain {
 		if err := r.check(s.name, s.options.Keys); err != nil {
 			return nil, &refusedError{want.ID, fmt.Errorf("revision %q, on which it rests: %w", r.ID, err)}
 		}
-		// It connects at its first Read: they are read one after the other.
-		t := &transfer{client: s.client, name: s.name, ctx: ctx, want: r, mirrors: slices.Clone(mirrors), avoid: s.avoid, sent: map[string]bool{}}
-		if r.Size == 0 {
+	}
+	// They connect at the first Read.
+	first := &transfer{client: s.client, name: s.name, ctx: ctx, want: chain[0], mirrors: slices.Clone(mirrors), avoid: s.avoid, sent: map[string]bool{}}
+	others := &transfer{client: s.client, name: s.name, ctx: ctx, want: Revision{ID: want.ID}, from: chain[0].ID}
+	contents := []*reload.Content{contentOf(first)}
+	for _, r := range chain[1:] {
+		part := &part{transfer: others, begin: others.want.Size, size: r.Size}
+		others.want.Size += r.Size
+		content := contentOf(&transfer{client: s.client, want: r})
+		content.Body = part
+		contents = append(contents, content)
+	}
+	for _, t := range []*transfer{first, others} {
+		if t.want.Size == 0 {
 			t.finish()
 		}
-		contents[i] = contentOf(t)
 	}
 	return reload.Chain(contents...), nil
+}
+
+// part is the body of one of the deltas that a transfer brings. They are read one after
+// the other.
+type part struct {
+	transfer    *transfer
+	begin, size int64
+	read        int64
+}
+
+// Read implements io.Reader.
+func (p *part) Read(b []byte) (n int, err error) {
+	if p.read == p.size {
+		return 0, io.EOF
+	}
+	if at := p.begin + p.read; p.transfer.offset != at {
+		return 0, fmt.Errorf("fleet: the deltas are not read in their order: at %d of them, not %d", p.transfer.offset, at)
+	}
+	n, err = p.transfer.Read(b[:min(int64(len(b)), p.size-p.read)])
+	p.read += int64(n)
+	return n, err
+}
+
+// Close ends the transfer, unless others may go on with it.
+func (p *part) Close() error {
+	if p.read == p.size && p.transfer.err == nil {
+		return nil
+	}
+	return p.transfer.Close()
 }
 
 // contentOf returns the content that a transfer reads.

@@ -2,8 +2,13 @@ package fleet_test
 
 import (
 	"crypto/ed25519"
+	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,5 +135,55 @@ func TestStateGoesAllTheWay(t *testing.T) {
 		if content, err := lying.Fetch(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "is refused") {
 			t.Errorf("with the state %q: %+v, %v", other, content, err)
 		}
+	}
+}
+
+// TestDeltasShareOneTransfer, which goes on after a break, and are read in their order only.
+func TestDeltasShareOneTransfer(t *testing.T) {
+	s := newServer()
+	s.publish("r0", []byte("whole"))
+	want := []string{"whole"}
+	for i, text := range []string{"one", "", "three", ""} {
+		s.put(fmt.Sprint("r", i+1), []byte(text), func(to *fleet.Revision) { to.Base = fmt.Sprint("r", i) })
+		want = append(want, text)
+	}
+	s.set(fleet.KindPublish, func(next *fleet.Plan) { next.Stable = "r4" })
+	var ranges []string
+	s.on(func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/deltas") {
+			if ranges = append(ranges, r.Header.Get("Range")); len(ranges) == 1 {
+				w.Header().Set("Content-Length", "8")
+				io.WriteString(w, "onet")
+				panic(http.ErrAbortHandler)
+			}
+		}
+		return false
+	})
+	source := source(t, client(t, s), fleet.SourceOptions{})
+	content, err := source.Fetch(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, part := range content.Parts {
+		text, err := io.ReadAll(part.Body)
+		if err != nil || string(text) != want[i] {
+			t.Errorf("part %d is %q, %v, want %q", i, text, err, want[i])
+		}
+		if err := errors.Join(part.Verify(sha256.Sum256(text)), part.Body.Close()); err != nil {
+			t.Error(err)
+		}
+		if err := part.Verify([32]byte{}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("%q", part.Revision)) {
+			t.Errorf("other bytes of part %d: %v", i, err)
+		}
+	}
+	if len(content.Parts) != len(want) || !slices.Equal(ranges, []string{"", "bytes=4-"}) {
+		t.Errorf("%d parts, by requests for the ranges %q", len(content.Parts), ranges)
+	}
+	if content, err = source.Fetch(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	defer content.Body.Close()
+	if n, err := content.Parts[3].Body.Read(make([]byte, 10)); err == nil || !strings.Contains(err.Error(), "order") {
+		t.Errorf("the third delta, read first: %d bytes, %v", n, err)
 	}
 }

@@ -49,6 +49,7 @@ func newServer() *server {
 	s.HandleFunc("GET /v1/names/{name}/content/{sum}", s.getContent)
 	s.HandleFunc("POST /v1/names/{name}/revisions", s.store)
 	s.HandleFunc("GET /v1/names/{name}/revisions/{id}/chain", s.getChain)
+	s.HandleFunc("GET /v1/names/{name}/revisions/{id}/deltas", s.getDeltas)
 	s.HandleFunc("PUT /v1/names/{name}/revisions/{id}/signature", s.sign)
 	s.HandleFunc("PUT /v1/names/{name}/replicas/{id}", s.report)
 	s.HandleFunc("DELETE /v1/names/{name}/replicas/{id}", s.leave)
@@ -263,15 +264,28 @@ func (s *server) chain(id string) (chain []fleet.Revision) {
 	return chain
 }
 
-func (s *server) getChain(w http.ResponseWriter, r *http.Request) {
+func (s *server) chainFrom(r *http.Request) []fleet.Revision {
 	chain := s.chain(r.PathValue("id"))
 	for i, one := range chain {
 		if one.Base != "" && one.Base == r.FormValue("from") {
-			chain = chain[i:]
-			break
+			return chain[i:]
 		}
 	}
-	reply(w, 200, map[string]any{"revisions": chain})
+	return chain
+}
+
+func (s *server) getChain(w http.ResponseWriter, r *http.Request) {
+	reply(w, 200, map[string]any{"revisions": s.chainFrom(r)})
+}
+
+func (s *server) getDeltas(w http.ResponseWriter, r *http.Request) {
+	var all []byte
+	for _, one := range s.chainFrom(r) {
+		s.mu.Lock()
+		all = append(all, s.content[one.SHA256]...)
+		s.mu.Unlock()
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(all))
 }
 
 func (s *server) sign(w http.ResponseWriter, r *http.Request) {

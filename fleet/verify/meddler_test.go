@@ -56,7 +56,7 @@ func kindOf(r *http.Request) string {
 		return "change"
 	case strings.HasSuffix(path, "/chain"):
 		return "chain"
-	case strings.Contains(path, "/content/"):
+	case strings.Contains(path, "/content/"), strings.HasSuffix(path, "/deltas"):
 		return "content"
 	case strings.Contains(path, "/replicas/"):
 		return "report"

@@ -84,6 +84,34 @@ func TestDeltasAreChained(t *testing.T) {
 		}
 	}
 	s.want(404, "not_found", replica, "GET", revisions+"/x/chain", "")
+
+	for _, c := range []struct {
+		path, header string
+		status       int
+		text         string
+	}{
+		{"r3/deltas?from=r0", "", 200, "0123456789" + "0123456789" + "01234"},
+		{"r3/deltas?from=r1", "", 200, "0123456789" + "01234"},
+		{"r3/deltas?from=r2", "", 200, "01234"},
+		{"r3/deltas?from=r0", "bytes=9-", 206, "9" + "0123456789" + "01234"},
+		{"r3/deltas?from=r0", "bytes=10-20", 206, "0123456789" + "0"},
+		{"r3/deltas?from=r0", "bytes=24-", 206, "4"},
+		{"r3/deltas?from=r0", "bytes=25-", 416, ""},
+		{"r3/deltas?from=r0", "bytes=0-0,2-3", 200, "0123456789" + "0123456789" + "01234"},
+		{"r3/deltas?from=r3", "", 400, ""},
+		{"r3/deltas?from=b4", "", 400, ""},
+		{"r3/deltas", "", 400, ""},
+		{"r0/deltas", "", 400, ""},
+		{"x/deltas?from=r0", "", 404, ""},
+	} {
+		var header []string
+		if c.header != "" {
+			header = []string{"Range", c.header}
+		}
+		if a := s.do(replica, "GET", revisions+"/"+c.path, "", header...); a.status != c.status || a.status < 300 && a.text != c.text {
+			t.Errorf("%s, %s: %d %q, want %d %q", c.path, c.header, a.status, a.text, c.status, c.text)
+		}
+	}
 }
 
 // rows is the object of a service that follows deltas.

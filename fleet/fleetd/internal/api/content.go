@@ -1,6 +1,7 @@
 package api
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"time"
@@ -27,10 +28,15 @@ func (s *Server) getContent(q *request) error {
 	h.Set("Content-Type", "application/octet-stream")
 	h.Set("ETag", `"`+digest+`"`)
 	h["Cache-Control"] = immutable
+	s.serveContent(q, file)
+	return nil
+}
+
+// serveContent answers with bytes, or with the range of them that was asked for.
+func (s *Server) serveContent(q *request, content io.ReadSeeker) {
 	if strings.Contains(q.Header.Get("Range"), ",") {
 		q.Header.Del("Range") // many ranges cost much, and no replica asks for them
 	}
-	http.ServeContent(q.w, q.Request, "", time.Time{}, file)
+	http.ServeContent(q.w, q.Request, "", time.Time{}, content)
 	s.metrics.sent.Add(float64(q.w.sent))
-	return nil
 }

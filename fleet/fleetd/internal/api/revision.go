@@ -68,15 +68,6 @@ func (q *request) revision() (r fleet.Revision, err error) {
 	return r, nil
 }
 
-// getChain answers with the revisions that make a revision's content.
-func (s *Server) getChain(q *request) error {
-	chain, err := s.store.Chain(q.Context(), q.name, q.PathValue("id"), q.query.Get("from"))
-	if err != nil {
-		return err
-	}
-	return q.json(http.StatusOK, map[string][]fleet.Revision{"revisions": chain})
-}
-
 // putSignature signs a stored revision.
 func (s *Server) putSignature(q *request) error {
 	var body struct {

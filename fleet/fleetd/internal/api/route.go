@@ -38,6 +38,7 @@ var routes = []*route{
 	{method: "GET", path: "/v1/names/{name}/plan", role: fleet.ReplicaRole, serve: (*Server).getPlan},
 	{method: "GET", path: "/v1/names/{name}/content/{sha256}", role: fleet.ReplicaRole, serve: (*Server).getContent},
 	{method: "GET", path: "/v1/names/{name}/revisions/{id}/chain", role: fleet.ReplicaRole, serve: (*Server).getChain},
+	{method: "GET", path: "/v1/names/{name}/revisions/{id}/deltas", role: fleet.ReplicaRole, serve: (*Server).getDeltas},
 	{method: "PUT", path: "/v1/names/{name}/replicas/{id}", role: fleet.ReplicaRole, body: true, serve: (*Server).putReport},
 	{method: "DELETE", path: "/v1/names/{name}/replicas/{id}", role: fleet.ReplicaRole, serve: (*Server).deleteReport},
 
