@@ -17,10 +17,13 @@ const (
 	maxPollRetryAfter             = 5 * time.Minute
 
 	// Polls that are answered rest for a moment. A server that answers at once more
-	// than pollBurst times in a row is asked every pollRate.
+	// than pollBurst times in a row is asked every pollRate, or every planRate if it has a
+	// later plan each time. A later plan for which it has waited counts for nothing: a
+	// table can change each second.
 	pollRest  = 100 * time.Millisecond
 	pollBurst = 20
 	pollRate  = 10 * time.Second
+	planRate  = time.Second
 
 	// A replica that a plan does not concern reports that it knows of it after up to
 	// this time, or Plan.Spread, so that a thousand do not report at once.
@@ -208,15 +211,19 @@ func (s *Source) poll(ctx context.Context) {
 		if s.failures > 0 {
 			s.failures, s.reached = 0, true
 		}
-		if plan != nil && s.accept(plan) && plan.Spread > 0 {
-			s.ready = now.Add(rand.N(1 + spreadOf(plan)))
+		patient, pace := max(wait*9/10, pollRest), pollRate
+		if plan != nil && s.accept(plan) {
+			patient, pace = pollRest, planRate
+			if plan.Spread > 0 {
+				s.ready = now.Add(rand.N(1 + spreadOf(plan)))
+			}
 		}
 		rest := pollRest
-		if s.credit = min(pollBurst, s.credit+now.Sub(s.answered).Seconds()/pollRate.Seconds()); now.Sub(asked) < max(wait*9/10, pollRest) {
-			s.credit--
+		if s.credit = min(pollBurst, s.credit+now.Sub(s.answered).Seconds()/pollRate.Seconds()); now.Sub(asked) < patient {
+			s.credit = max(s.credit, 0) - 1
 		}
 		if s.credit < 0 {
-			rest = pollRate
+			rest = pace
 		}
 		s.answered, s.next = now, now.Add(rest)
 		if s.due.Sub(now) < s.soon() { // while the connection is free

@@ -99,6 +99,48 @@ func TestWaitTellsOfPlans(t *testing.T) {
 	})
 }
 
+// TestWaitForPlansEachSecond follows a table that changes again and again, quickly or more
+// slowly than it changes.
+func TestWaitForPlansEachSecond(t *testing.T) {
+	for _, swap := range []time.Duration{10 * time.Millisecond, 1500 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newServer()
+			r := source(t, client(t, s), fleet.SourceOptions{})
+			s.publish("0", []byte("0"))
+			fetched(t, r, "")
+			r.Observe(reload.Event{Outcome: reload.Loaded, Revision: "0"})
+			have, at := "0", time.Now()
+			publishing := make(chan struct{})
+			go func() {
+				defer close(publishing)
+				for i := range 100 {
+					time.Sleep(time.Second)
+					s.publish(fmt.Sprint(i+1), []byte("content"))
+				}
+			}()
+			var longest time.Duration
+			for have != "100" {
+				if err := r.Wait(t.Context(), have); err != nil {
+					t.Fatal(err)
+				}
+				longest = max(longest, time.Since(at))
+				revision, _, err := fetched(t, r, have)
+				if err != nil {
+					t.Fatal(err)
+				}
+				have = revision
+				time.Sleep(swap)
+				r.Observe(reload.Event{Outcome: reload.Loaded, Revision: have})
+				at = time.Now()
+			}
+			<-publishing
+			if longest > 1200*time.Millisecond {
+				t.Errorf("with swaps of %v, a wait took %v", swap, longest)
+			}
+		})
+	}
+}
+
 // TestWaitSpreads has a server ask for a spread, also for one of a day.
 func TestWaitSpreads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -180,7 +222,7 @@ func oneConnection(t *testing.T, every time.Duration) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() { ended <- value.Run(ctx) }()
-	for i := range 300 {
+	for i := range 100 {
 		time.Sleep(time.Duration(i) * 777 * time.Millisecond)
 		text := fmt.Sprint(i)
 		s.publish(text, []byte(text))
@@ -216,8 +258,8 @@ func TestWaitPaces(t *testing.T) {
 		{"errors and answers in turn", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500 - int(n.Load()%2)*296) }, 1000},
 		{"the same plan", func(w http.ResponseWriter, _ *http.Request) { text(w, plan(1, 1)) }, 400},
 		{"old plans", func(w http.ResponseWriter, _ *http.Request) { text(w, plan(3, 100-int(n.Load()%90))) }, 400},
-		{"a later plan each time", func(w http.ResponseWriter, _ *http.Request) { text(w, plan(1, int(n.Load()))) }, 400},
-		{"a later epoch each time", func(w http.ResponseWriter, _ *http.Request) { text(w, plan(int(n.Load()), 1)) }, 400},
+		{"a later plan each time", func(w http.ResponseWriter, _ *http.Request) { text(w, plan(1, int(n.Load()))) }, 3700},
+		{"a later epoch each time", func(w http.ResponseWriter, _ *http.Request) { text(w, plan(int(n.Load()), 1)) }, 3700},
 		{"429 for an hour", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "3600")
 			refuse(w, 429, "too_many", "")
