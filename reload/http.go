@@ -57,7 +57,7 @@ type HTTPOptions struct {
 	MaxExpansion int
 
 	// AllowUnframed accepts responses of HTTP/1 that have neither a length nor
-	// chunks nor gzip. Nothing tells such a body from one that was cut off, so
+	// chunks. Nothing tells such a body from one that was cut off, so
 	// check its content, by [VerifySHA256] say.
 	AllowUnframed bool
 
@@ -85,7 +85,7 @@ type HTTPOptions struct {
 // Last-Modified, and requests are conditional: content that was not modified is not
 // transferred. Compression by gzip is asked for and undone, unless the Client's
 // transport or Prepare decide on it; another encoding is an error. An ETag of more
-// than 1 KiB is not used, nor one that stands for any content ("*") or for several. Status, logs and errors show the URL's scheme, host
+// than 1 KiB is not used, nor one that is no UTF-8 or stands for any content ("*") or for several. Status, logs and errors show the URL's scheme, host
 // and path only: its query may be a licence key. The header Referer has no more
 // after a redirect. Errors of load are shown as they are: if a body quotes
 // the URL and load quotes the body, the URL is not redacted.

@@ -59,9 +59,10 @@ func (b *transferBody) Close() error {
 }
 
 // framed reports whether the protocol tells a whole body from one that was cut
-// off: by a length, by chunks, by the end of a stream of HTTP/2, or by gzip.
+// off: by a length, by chunks, or by the end of a stream of HTTP/2. Gzip does not: it
+// looks whole between two members.
 func framed(response *http.Response) bool {
-	return response.ContentLength >= 0 || len(response.TransferEncoding) > 0 || response.ProtoMajor >= 2 || isGzip(response)
+	return response.ContentLength >= 0 || len(response.TransferEncoding) > 0 || response.ProtoMajor >= 2
 }
 
 func isGzip(response *http.Response) bool { return strings.EqualFold(encodingOf(response), "gzip") }

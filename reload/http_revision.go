@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // The prefixes say which header a revision is for.
@@ -27,7 +28,7 @@ func revisionOf(header http.Header) (revision string, modified time.Time) {
 	if at, err := http.ParseTime(date); err == nil && len(date) <= maxTag {
 		modified, revision = at, datePrefix+date
 	}
-	if tag := header.Get("ETag"); len(tag) <= maxTag && oneTag.MatchString(tag) {
+	if tag := header.Get("ETag"); len(tag) <= maxTag && utf8.ValidString(tag) && oneTag.MatchString(tag) {
 		revision = etagPrefix + tag
 	}
 	return revision, modified

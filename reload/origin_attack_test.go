@@ -84,26 +84,35 @@ func TestBrokenTransferIsNoBadContent(t *testing.T) {
 	}
 }
 
-// TestUnframedBodyIsRefused hangs up in the middle of a body that has no length.
+// TestUnframedBodyIsRefused hangs up in the middle of a body that has no length, and
+// between two members of gzip, where that looks whole.
 func TestUnframedBodyIsRefused(t *testing.T) {
 	t.Parallel()
-	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
-		conn, buffered, err := http.NewResponseController(w).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer conn.Close()
-		fmt.Fprint(buffered, "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nhalf of the con")
-		buffered.Flush()
-	})
-	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
-	if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), "neither a length nor chunks") {
-		t.Error(failure)
+	for name, answer := range map[string]string{
+		"plain":            "\r\nhalf of the con",
+		"a member of gzip": "Content-Encoding: gzip\r\n\r\n" + string(gzipped(t, "half of the con")),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+				conn, buffered, err := http.NewResponseController(w).Hijack()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				defer conn.Close()
+				fmt.Fprint(buffered, "HTTP/1.1 200 OK\r\nConnection: close\r\n", answer)
+				buffered.Flush()
+			})
+			r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+			if failure := failsWith(t, r, reload.Fetching); !strings.Contains(failure.Error(), "neither a length nor chunks") {
+				t.Error(failure)
+			}
+			is(t, c, "")
+			r, c = fromHTTP(s.URL, reload.HTTPOptions{AllowUnframed: true}, reload.Options{})
+			succeeds(t, r, c, "half of the con")
+		})
 	}
-	is(t, c, "")
-	r, c = fromHTTP(s.URL, reload.HTTPOptions{AllowUnframed: true}, reload.Options{})
-	succeeds(t, r, c, "half of the con")
 }
 
 // TestTricklingBodyIsLeft sends a byte at a time, each before the stall timeout.
@@ -229,17 +238,19 @@ func TestSecondEncodingIsRefused(t *testing.T) {
 	}
 }
 
-// TestLongETagIsNoRevision has an origin fill the status and its log.
-func TestLongETagIsNoRevision(t *testing.T) {
+// TestETagThatIsNoRevision would fill the status and its log, or could not be kept.
+func TestETagThatIsNoRevision(t *testing.T) {
 	t.Parallel()
-	s := site(t, func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("ETag", `"`+strings.Repeat("x", 900_000)+`"`)
-		fmt.Fprint(w, "content")
-	})
-	r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
-	succeeds(t, r, c, "content")
-	if n := len(r.Status().Revision); n != 0 {
-		t.Errorf("the revision has %d bytes", n)
+	for name, tag := range map[string]string{"long": strings.Repeat("x", 900_000), "no UTF-8": "caf\xe9"} {
+		s := site(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("ETag", `"`+tag+`"`)
+			fmt.Fprint(w, "content")
+		})
+		r, c := fromHTTP(s.URL, reload.HTTPOptions{}, reload.Options{})
+		succeeds(t, r, c, "content")
+		if n := len(r.Status().Revision); n != 0 {
+			t.Errorf("%s: the revision has %d bytes", name, n)
+		}
 	}
 }
 
