@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -12,6 +13,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -111,6 +113,9 @@ const copyBuffer = 16 << 10
 // String returns the name of the source that is cached.
 func (c *cacheSource) String() string { return nameOf(c.source) }
 
+// keptName is the name of the source in a record, which is text.
+func (c *cacheSource) keptName() string { return strings.ToValidUTF8(c.String(), "\uFFFD") }
+
 // Wait implements Waiter.
 func (c *cacheSource) Wait(ctx context.Context, have string) error {
 	return waitFor(ctx, c.source, have)
@@ -183,7 +188,7 @@ func (c *cacheSource) open(ctx context.Context) (_ *Content, last kept, err erro
 		return nil, kept{}, nil
 	}
 	if err == nil {
-		err = last.of(c)
+		err = cmp.Or(last.of(c), last.within(MaxBytes(ctx)))
 	}
 	if err != nil {
 		return nil, kept{}, c.unusable(err)
@@ -265,12 +270,27 @@ func openKept(dir, name string) (*os.File, fs.FileInfo, error) {
 // of fails unless the kept content is of the Cache's source.
 func (k *kept) of(c *cacheSource) error {
 	switch salt := k.Identity[:min(saltSize, len(k.Identity))]; {
-	case k.Source != c.String():
+	case k.Source != c.keptName():
 		return fmt.Errorf("it is of another source, %.200q", k.Source)
 	case k.Identity != identify(c.source, salt):
 		return errors.New("it is of a source with another query or other checks")
 	case slices.ContainsFunc(k.all(), func(one kept) bool { return len(one.SHA256) != hex.EncodedLen(sha256.Size) }):
 		return errDamaged
+	}
+	return nil
+}
+
+// within fails if the kept content is more than a Reloader takes: to open and hash that
+// could take all files and much time of the service.
+func (k *kept) within(maxBytes int64) error {
+	if n := len(k.Deltas); n > maxDeltas {
+		return fmt.Errorf("its record has %d deltas, more than %d", n, maxDeltas)
+	}
+	room := maxBytes
+	for _, one := range k.all() {
+		if room -= max(0, one.Size); room < 0 {
+			return fmt.Errorf("%w (%d)", errTooLarge, maxBytes)
+		}
 	}
 	return nil
 }

@@ -7,9 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -44,15 +47,22 @@ func (s spool) put(content string) {
 	s.record(func(kept map[string]any) { kept["sha256"], kept["size"] = name, len(content) })
 }
 
-// record changes kept.json.
-func (s spool) record(change func(kept map[string]any)) {
+// read returns kept.json.
+func (s spool) read() map[string]any {
 	text, err := os.ReadFile(s.keptName())
 	kept := make(map[string]any)
 	if err = errors.Join(err, json.Unmarshal(text, &kept)); err != nil {
 		s.t.Fatal(err)
 	}
+	return kept
+}
+
+// record changes kept.json.
+func (s spool) record(change func(kept map[string]any)) {
+	kept := s.read()
 	change(kept)
-	if text, err = json.Marshal(kept); err != nil {
+	text, err := json.Marshal(kept)
+	if err != nil {
 		s.t.Fatal(err)
 	}
 	write(s.t, s.keptName(), string(reload.Resum(text)))
@@ -307,4 +317,77 @@ func TestRecordOfSpoolIsNotQuoted(t *testing.T) {
 			is(t, c, "")
 		})
 	}
+}
+
+// TestKeptContentIsNotHashedInVain has a record of more than MaxBytes, and of more deltas
+// than a Cache keeps. It opens and hashes none of them: that could take all the time and
+// files of the service.
+func TestKeptContentIsNotHashedInVain(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(kept map[string]any)
+		want   string
+	}{
+		"more bytes": {func(kept map[string]any) { kept["size"] = reload.DefaultMaxBytes + 1 }, "larger than Options.MaxBytes"},
+		"more bytes together": {func(kept map[string]any) {
+			delta := maps.Clone(kept)
+			delete(delta, "source")
+			kept["size"] = reload.DefaultMaxBytes - 3
+			kept["deltas"] = []any{delta}
+		}, "larger than Options.MaxBytes"},
+		"more deltas": {func(kept map[string]any) {
+			delta := map[string]any{"revision": kept["revision"], "sha256": kept["sha256"], "size": 4}
+			kept["deltas"] = slices.Repeat([]any{delta}, 1000)
+		}, "1000 deltas"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, fake, _, _ := cacheKept(t, "good")
+			s := spool{t, dir}
+			s.record(test.change)
+			if name != "more deltas" {
+				kept := s.read()
+				if err := os.Truncate(s.file(), int64(kept["size"].(float64))); err != nil { // a hole, which takes no room
+					t.Skip(err)
+				}
+			}
+			content, _, err := reload.Cache(fake, dir).(reload.Restorer).Restore(t.Context())
+			if content != nil || err == nil || !strings.Contains(err.Error(), test.want) {
+				t.Errorf("Restore returned content: %t, and the error %v", content != nil, err)
+			}
+		})
+	}
+}
+
+// TestTextsThatAreNoUTF8: JSON cannot keep the name of a source or a revision that has
+// other bytes.
+func TestTextsThatAreNoUTF8(t *testing.T) {
+	t.Parallel()
+	t.Run("the name is kept as far as it can be shown", func(t *testing.T) {
+		t.Parallel()
+		fake, dir := new(reloadtest.Fake), t.TempDir()
+		push(fake, "good")
+		source := named{fake, "caf\xe9.txt"}
+		cacheRestarts(t, source, dir, "good")
+		fake.Fail(errDown)
+		cacheRestarts(t, source, dir, "good")
+		r, c := start(named{fake, "caf\xe8.txt"}, dir, reload.Options{})
+		failsWith(t, r, reload.Fetching)
+		is(t, c, "")
+	})
+	t.Run("content of such a revision is not kept, and a warning says so", func(t *testing.T) {
+		t.Parallel()
+		var lines logs
+		dir := t.TempDir()
+		c, _ := newTexts()
+		source := given("caf\xe9", -1, "good")
+		r := reload.New(c, reload.Cache(source, dir), load, reload.Options{Logger: lines.logger(slog.LevelWarn)})
+		succeeds(t, r, c, "good")
+		if all := strings.Join(lines.all(), "\n"); !strings.Contains(all, "it is not kept: its revision is no UTF-8") {
+			t.Errorf("the log is %s", all)
+		}
+		if names := filesIn(t, dir); len(names) > 0 {
+			t.Errorf("the directory has %q", names)
+		}
+	})
 }

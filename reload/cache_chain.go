@@ -2,7 +2,9 @@ package reload
 
 import (
 	"errors"
+	"fmt"
 	"slices"
+	"unicode/utf8"
 )
 
 // maxDeltas bounds the deltas that a Cache keeps, and with them the bytes of their
@@ -61,8 +63,14 @@ func (c *cacheSource) chain(base string, contents []kept) (kept, error) {
 			return kept{}, errors.New("a delta is not kept, since the content before was not")
 		}
 	}
-	last.Source, last.Identity = c.String(), identify(c.source, newSalt())
+	last.Source, last.Identity = c.keptName(), identify(c.source, newSalt())
 	last.Deltas = slices.Concat(last.Deltas, contents)
+	if n := len(last.Deltas); n > maxDeltas {
+		return kept{}, fmt.Errorf("it is not kept: with it there are %d deltas, more than %d", n, maxDeltas)
+	}
+	if slices.ContainsFunc(last.all(), func(one kept) bool { return !utf8.ValidString(one.Revision) }) {
+		return kept{}, errors.New("it is not kept: its revision is no UTF-8")
+	}
 	return last, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -196,6 +197,46 @@ func TestDeltasAreBoundedInNumber(t *testing.T) {
 		c.down = true
 		restarted, readers := c.start()
 		reloads(t, restarted, readers, ledgerText(c.rows))
+	}
+}
+
+// TestManyDeltasAtOnce come to kept deltas: together they are more than a Cache keeps, so
+// the kept content stays as it is, and whole content is next.
+func TestManyDeltasAtOnce(t *testing.T) {
+	revision, down, bases := 0, false, []string(nil)
+	source := named{sourceFunc(func(ctx context.Context, _ string) (*reload.Content, error) {
+		base := reload.DeltaBase(ctx)
+		bases = append(bases, base)
+		switch {
+		case down:
+			return nil, errDown
+		case base == "":
+			revision++
+			return textContent(fmt.Sprint(revision), "", "a 0\n"+strings.Repeat("b 0\n", 4000)), nil
+		}
+		var deltas []*reload.Content
+		for range 200 {
+			revision++
+			deltas = append(deltas, textContent(fmt.Sprint(revision), fmt.Sprint(revision-1), fmt.Sprintf("a %d\n", revision)))
+		}
+		return reload.Chain(deltas...), nil
+	}), "source"}
+	dir := t.TempDir()
+	start := func() (*reload.Reloader, *ledgers) {
+		log := newLedgerLog(t)
+		return reload.NewLog(log, reload.Cache(source, dir), decodeLedger, reload.LogOptions[ledger]{Options: reload.Options{Logger: quiet}}), log.Container()
+	}
+	r, readers := start()
+	for _, want := range []string{"0", "201", "401"} {
+		reloads(t, r, readers, "a "+want+"\nb 0\n")
+	}
+	down = true
+	restarted, kept := start()
+	reloads(t, restarted, kept, "a 201\nb 0\n")
+	down = false
+	reloads(t, r, readers, "a 0\nb 0\n")
+	if !slices.Equal(bases[:3], []string{"", "1", "201"}) || bases[len(bases)-1] != "" {
+		t.Errorf("the bases are %q", bases)
 	}
 }
 
