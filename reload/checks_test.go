@@ -87,13 +87,13 @@ func TestChecksRefuse(t *testing.T) {
 		"short sum":              {reload.VerifySHA256, "ed7002", noSum},
 		"long sum":               {reload.VerifySHA256, fmt.Sprintf("%x00", sum), noSum},
 		"page instead of a sum":  {reload.VerifySHA256, "<html>not found</html>", noSum},
-		"signature by another":   {sign, string(signed(other, "content")), "the signature in side is by none of the keys"},
-		"signature of another":   {sign, string(signed(private, "Content")), "the signature in side is by none of the keys"},
+		"signature by another":   {sign, string(signed(other, "content")), "the signature in side is of other content, or by none of the keys"},
+		"signature of another":   {sign, string(signed(private, "Content")), "the signature in side is of other content, or by none of the keys"},
 		"signature of no bytes":  {sign, "", noSignature},
 		"short signature":        {sign, string(signed(private, "content")[:63]), noSignature},
 		"base64 of half of one":  {sign, base64.StdEncoding.EncodeToString(signed(private, "content")[:32]), noSignature},
 		"page, not a signature":  {sign, "<html>not found</html>", noSignature},
-		"64 bytes of no meaning": {sign, strings.Repeat("A", 64), "the signature in side is by none of the keys"},
+		"64 bytes of no meaning": {sign, strings.Repeat("A", 64), "the signature in side is of other content, or by none of the keys"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -226,7 +226,7 @@ func ExampleVerifyEd25519() {
 	show(tables)
 	// Output:
 	// <nil>
-	// reload: fake: revision "2 | ee842e7cf24e5a5a": verify: the signature in fake is by none of the keys (version 1 stays; it is tried again)
+	// reload: fake: revision "2 | ee842e7cf24e5a5a": verify: the signature in fake is of other content, or by none of the keys (version 1 stays; it is tried again)
 	// [a.example]
 }
 
@@ -247,7 +247,7 @@ func ExampleVerifySigned() {
 	}
 	// Output:
 	// <nil>
-	// reload: fake: revision "1 | b8439d974271a253": verify: the signature in fake is by none of the keys (nothing is loaded yet; it is tried again)
+	// reload: fake: revision "1 | b8439d974271a253": verify: the signature in fake is of other content, or by none of the keys (nothing is loaded yet; it is tried again)
 }
 
 // A program can look at the content of a Cache without asking the origin.

@@ -64,6 +64,9 @@ func (f *keyFile) read(ctx context.Context) ([]ed25519.PublicKey, error) {
 		return nil, err
 	}
 	keys, err := parseKeys(text)
+	if err == nil && len(keys) == 0 {
+		err = errors.New("it holds no public key in PEM")
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -163,7 +163,8 @@ func TestKeysThatAreNone(t *testing.T) {
 		return reload.KeysFrom(fake)
 	}
 	for want, keys := range map[string]reload.Keys{
-		"the keys: there are none":                               file(nil),
+		"fake: it holds no public key in PEM":                    file([]byte("hello")),
+		"the keys: there are none":                               func(context.Context) ([]ed25519.PublicKey, error) { return nil, nil },
 		"block 1 is no public key of Ed25519":                    file(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})),
 		"is no public key of Ed25519":                            file(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})),
 		"block 2 is no public key of Ed25519":                    file(pemOf(t, good, other.Public())),

@@ -12,7 +12,8 @@ import (
 
 // Open returns the Source of a name from a flag or a configuration: [HTTP] for a URL
 // with the scheme http or https, [File] for a path, and for a URL with the scheme
-// file, as in file:///var/lib/table.txt. Where options are wanted, call HTTP.
+// file, as in file:///var/lib/table.txt. Where options are wanted, call HTTP, which panics
+// for a URL that Open takes for an error.
 //
 // Any other name is an error: another scheme, an http or https URL without a host, a
 // file URL with a host, a query or a fragment, an empty name. The error does not show

@@ -90,7 +90,7 @@ func signed(source, signatures Source, name string, keys Keys, op string) Source
 					return nil
 				}
 			}
-			return fmt.Errorf("the signature in %s is by none of the keys", nameOf(signatures))
+			return fmt.Errorf("the signature in %s is of other content, or by none of the keys", nameOf(signatures))
 		}, nil
 	}}
 }
