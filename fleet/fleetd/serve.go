@@ -175,7 +175,12 @@ func serve(ctx context.Context, c *call) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 
-	server := api.New(s, api.Options{Mirrors: f.mirrors, MaxContent: *f.maxContent, Logger: logger})
+	conns := *f.conns
+	if files, known := maxFiles(); known && connsOf(conns, files) < conns {
+		conns = connsOf(conns, files)
+		logger.Warn("fleetd: the limit of open files bounds the connections: raise it (ulimit -n)", slog.Int("files", files), slog.Int("connections", conns))
+	}
+	server := api.New(s, api.Options{Mirrors: f.mirrors, MaxContent: *f.maxContent, MaxConns: conns, Logger: logger})
 	// What works with the store ends before the store is closed.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var work sync.WaitGroup
@@ -201,11 +206,6 @@ func serve(ctx context.Context, c *call) (err error) {
 	web := api.NewHTTPServer(server, handler)
 	if web.TLSConfig = config; people != nil {
 		web.RegisterOnShutdown(people.Close)
-	}
-	conns := *f.conns
-	if files, known := maxFiles(); known && connsOf(conns, files) < conns {
-		conns = connsOf(conns, files)
-		logger.Warn("fleetd: the limit of open files bounds the connections: raise it (ulimit -n)", slog.Int("files", files), slog.Int("connections", conns))
 	}
 	ended := make(chan error, 2)
 	go func() { ended <- serveOn(web, api.LimitListener(listener, conns)) }()

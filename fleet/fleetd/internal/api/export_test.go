@@ -13,7 +13,6 @@ const (
 	MaxUploads     = maxUploads
 	MaxOwnUploads  = maxOwnUploads
 	MaxOneReplica  = maxOneReplica
-	MaxReplicas    = maxReplicas
 	MaxOthers      = maxOthers
 	MaxReportIDs   = maxReportIDs
 	MaxReportBytes = maxReportBytes
@@ -70,8 +69,8 @@ func (l *Limits) Expire() {
 // Held returns the number of reports that a token holds.
 func (l *Limits) Held(token string) int { return len(l.l.tokens[token].held) }
 
-// MostAtOnce returns how many requests a token may have at once.
-func MostAtOnce(token fleet.Token) int { return mostAtOnce(token) }
+// MostAtOnce returns how many requests a token may have at once, of so many connections.
+func MostAtOnce(token fleet.Token, conns int) int { return mostAtOnce(token, conns) }
 
 // Failure returns the answer to an error.
 func Failure(err error) (status int, code, text string, after int) {

@@ -26,8 +26,7 @@ const (
 	maxOwnUploads = maxUploads / 2
 
 	// Requests at once of a token.
-	maxOneReplica = 8      // that is good for one id
-	maxReplicas   = 20_000 // that is good for a pattern of ids
+	maxOneReplica = 8 // that is good for one id; for a pattern of ids, three quarters of the connections
 	maxOthers     = 128
 
 	// Reports.
@@ -44,6 +43,8 @@ const (
 
 // limits counts what each token uses on this server.
 type limits struct {
+	conns int // of the server
+
 	mu      sync.Mutex
 	tokens  map[string]*usage
 	uploads int
@@ -79,15 +80,16 @@ func (l *limits) of(id string) *usage {
 	return u
 }
 
-// mostAtOnce returns how many requests a token may have at once.
-func mostAtOnce(token fleet.Token) int {
+// mostAtOnce returns how many requests a token may have at once on a server with so
+// many connections: none can hold them all.
+func mostAtOnce(token fleet.Token, conns int) int {
 	switch {
 	case token.Role != fleet.ReplicaRole:
 		return maxOthers
 	case access.OneReplica(token):
 		return maxOneReplica
 	}
-	return maxReplicas
+	return max(1, conns/4*3)
 }
 
 // enter counts a request of a token until leave is called.
@@ -95,7 +97,7 @@ func (l *limits) enter(token fleet.Token) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	u := l.of(token.ID)
-	if most := mostAtOnce(token); u.atOnce >= most {
+	if most := mostAtOnce(token, l.conns); u.atOnce >= most {
 		return nil, tooMany(retryAfter, "the token has %d requests at once, which is the most", most)
 	}
 	u.atOnce++

@@ -230,11 +230,11 @@ func TestTokensHaveSoManyRequestsAtOnce(t *testing.T) {
 		most  int
 	}{
 		{fleet.Token{Role: fleet.ReplicaRole, IDs: "r1"}, api.MaxOneReplica},
-		{fleet.Token{Role: fleet.ReplicaRole, IDs: "r*"}, api.MaxReplicas},
+		{fleet.Token{Role: fleet.ReplicaRole, IDs: "r*"}, 75},
 		{fleet.Token{Role: fleet.ReaderRole}, api.MaxOthers},
 		{fleet.Token{Role: fleet.AdminRole}, api.MaxOthers},
 	} {
-		if got := api.MostAtOnce(test.token); got != test.most {
+		if got := api.MostAtOnce(test.token, 100); got != test.most {
 			t.Errorf("%+v has %d at once", test.token, got)
 		}
 	}
@@ -363,6 +363,31 @@ func TestConnectionsAreBounded(t *testing.T) {
 	if _, ok := third.(io.ReaderFrom); !ok {
 		t.Error("its connections cannot send files by themselves")
 	}
+}
+
+// TestPollsOfATokenLeaveConnections holds polls of a token for many replicas at all
+// connections of a server.
+func TestPollsOfATokenLeaveConnections(t *testing.T) {
+	s := newServerWith(t, api.Options{MaxConns: 8})
+	_, plan := s.publish("asn", "one")
+	many, other := s.token(fleet.ReplicaRole, "asn", "r*"), s.token(fleet.ReplicaRole, "asn", "good")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := api.NewHTTPServer(s.api, s.api)
+	go web.Serve(api.LimitListener(listener.(*net.TCPListener), 8))
+	defer web.Close()
+	s.url = "http://" + listener.Addr().String()
+	get := "GET " + planPath + "%s HTTP/1.1\r\nHost: fleet\r\nAuthorization: Bearer %s\r\n\r\n"
+	for range 16 {
+		s.hold(fmt.Sprintf(get, "?wait=60s&after="+plan.Version(), many))
+	}
+	s.awaitPolls(6)
+	if status := s.hold(fmt.Sprintf(get, "", other)).status(t); status != http.StatusOK {
+		t.Errorf("another token is answered with %d", status)
+	}
+	s.awaitPolls(6)
 }
 
 // TestConnectionsWithoutARequestMakeRoom fills a server with connections that ask for

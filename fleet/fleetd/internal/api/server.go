@@ -25,6 +25,10 @@ type Options struct {
 	// MaxContent bounds the bytes of a revision; 0 stands for DefaultMaxContent.
 	MaxContent int64
 
+	// MaxConns is the number of connections that the server has at once, of which the
+	// token for many replicas leaves a quarter to others; 0 stands for DefaultMaxConns.
+	MaxConns int
+
 	// Logger receives each change, upload and removal, and refused tokens; nil
 	// stands for slog.Default().
 	Logger *slog.Logger
@@ -53,16 +57,14 @@ type Server struct {
 
 // New returns a Server of a store, which stays the caller's.
 func New(s *store.Store, o Options) *Server {
-	if o.MaxContent == 0 {
-		o.MaxContent = DefaultMaxContent
-	}
+	o.MaxContent, o.MaxConns = cmp.Or(o.MaxContent, DefaultMaxContent), cmp.Or(o.MaxConns, DefaultMaxConns)
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
 	server := &Server{
 		store: s, options: o, mux: http.NewServeMux(),
 		plans:    plans{byName: map[string]*encodedPlan{}, waiting: map[string]int{}},
-		limits:   limits{tokens: map[string]*usage{}},
+		limits:   limits{conns: o.MaxConns, tokens: map[string]*usage{}},
 		times:    *cmp.Or(o.times, &usual),
 		reads:    make(chan struct{}, maxReads),
 		verify:   make(chan struct{}, 1),

@@ -78,14 +78,21 @@ func wanted(p *fleet.Plan, id string, replicas []fleet.Report) fleet.Revision {
 }
 
 // release makes r stable and ends a canary. The revision that was stable becomes the
-// previous one if a replica runs it, or if there is no replica that could: a revision
-// that no replica could load is none to go back to.
+// previous one if more replicas run it than refuse it, or if there is none: a revision
+// that no replica could load is none to go back to, whatever one that lies says.
 func release(next *fleet.Plan, r fleet.Revision, replicas []fleet.Report) {
-	before := next.Stable
-	ran := len(replicas) == 0 || slices.ContainsFunc(replicas, func(one fleet.Report) bool { return one.Revision == before })
+	before, ran := next.Stable, 0
+	for _, one := range replicas {
+		switch before {
+		case one.Revision:
+			ran++
+		case one.Failed:
+			ran--
+		}
+	}
 	switch {
 	case before == r.ID:
-	case before != "" && ran:
+	case before != "" && (ran > 0 || len(replicas) == 0):
 		next.Previous = before
 	case next.Previous == r.ID:
 		next.Previous = ""

@@ -86,6 +86,18 @@ func TestRollbackGoesToARevisionThatRan(t *testing.T) {
 	}
 }
 
+// One that lies about a revision which the others refuse makes it none to go back to.
+func TestRollbackToARevisionThatOneReplicaRan(t *testing.T) {
+	replicas := []fleet.Report{running("eve", "b")}
+	for _, id := range []string{"r1", "r2"} {
+		replicas = append(replicas, fleet.Report{ID: id, Revision: "a", Failed: "b", Error: "bad", Epoch: 1, Seq: 2})
+	}
+	p := planOf(t, []fleet.Report{running("r1", "a"), running("r2", "a")}, publish("a"), publish("b"))
+	if err := apply(p, publish("c"), replicas); err != nil || p.Previous != "a" {
+		t.Errorf("previous is %q, and error %v", p.Previous, err)
+	}
+}
+
 func TestRollbackEndsACanaryAndKeepsStable(t *testing.T) {
 	replicas := []fleet.Report{running("r1", "b"), running("r2", "b")}
 	p := planOf(t, replicas, publish("a"), publish("b"), fleet.Operation{Kind: fleet.KindCanary, Revision: "c", Selection: fleet.Selection{Share: 1}},

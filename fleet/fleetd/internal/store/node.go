@@ -61,7 +61,7 @@ func (s *Store) start() error {
 	case !node.JetStreamEnabled():
 		return fmt.Errorf("JetStream does not start: %v", logger.fatal.Load())
 	}
-	s.conn, err = nats.Connect("", nats.InProcessServer(node), nats.Name("fleetd"), nats.MaxReconnects(-1),
+	s.conn, err = nats.Connect("", nats.InProcessServer(node), nats.Name("fleetd"), nats.Timeout(startTime), nats.MaxReconnects(-1),
 		nats.ReconnectWait(50*time.Millisecond), nats.ReconnectBufSize(-1), nats.ErrorHandler(s.connError))
 	if err != nil {
 		return err
