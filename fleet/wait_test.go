@@ -234,7 +234,7 @@ func oneConnection(t *testing.T, every time.Duration) {
 	}
 	cancel()
 	<-ended
-	if n, all := s.beside.Load(), s.reports.Load(); all < 600 || n > all/20 {
+	if n, all := s.beside.Load(), s.reports.Load(); all < 200 || n > all/20 {
 		t.Errorf("%d of %d reports came beside a poll", n, all)
 	}
 }
