@@ -85,7 +85,7 @@ picture: ## measure reads by 1 to 16 goroutines, and draw the README's picture
 	$(GO) run -C bench ./picture
 
 .PHONY: demo-fleet
-demo-fleet: ## a server and three replicas, asked while things break
+demo-fleet: ## a server, and three replicas whose table changes while things break
 	$(GO) run -C examples/fleet ./demo
 
 RIVALS := bench/build/rivals

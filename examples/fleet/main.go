@@ -1,6 +1,6 @@
 // Command fleet answers which autonomous system an IP address belongs to. It is a
-// replica: when a table is published, each replica of the fleet swaps to it. See
-// README.md.
+// replica: when a table or a change of it is published, each replica of the fleet swaps to
+// it. See README.md.
 package main
 
 import (
@@ -27,7 +27,6 @@ type config struct {
 	servers            string
 	client             fleet.ClientOptions
 	source             fleet.SourceOptions
-	every              time.Duration
 	maxLoss            float64
 }
 
@@ -49,12 +48,10 @@ func main() {
 		c.source.Keys = append(c.source.Keys, key)
 		return err
 	})
-	flag.TextVar(&c.source.Floor, "floor", time.Time{}, "refuse what was published before this `time`, as 2006-01-02T15:04:05Z")
-	flag.DurationVar(&c.every, "every", 10*time.Second, "ask the server at this `interval`, besides at each change that it tells of")
 	flag.Float64Var(&c.maxLoss, "max-loss", 0.1, "refuse a table that lacks more than this `share` of the rows of the last one")
 	flag.Parse()
-	if flag.NArg() > 0 || c.every <= 0 || !(c.maxLoss >= 0 && c.maxLoss <= 1) {
-		fmt.Fprintln(os.Stderr, "give no arguments, an interval above 0, and a share from 0 to 1")
+	if flag.NArg() > 0 || !(c.maxLoss >= 0 && c.maxLoss <= 1) {
+		fmt.Fprintln(os.Stderr, "give no arguments, and a share from 0 to 1")
 		flag.Usage()
 		os.Exit(2)
 	}
@@ -82,7 +79,7 @@ func run(ctx context.Context, c config) error {
 	}
 	log.Printf("replica %s at http://%s", c.source.ID, listener.Addr())
 	// The Cache is what a restart serves from while the server is down.
-	err = serve(ctx, listener, reload.Cache(source, c.dir), c.maxLoss, reload.Options{Every: c.every, Observe: source.Observe})
+	err = serve(ctx, listener, reload.Cache(source, c.dir), c.maxLoss, reload.Options{Every: 10 * time.Second, Observe: source.Observe})
 	if left := source.Leave(); left != nil { // the server may be down
 		slog.Warn("the fleet still lists this replica for a while", "err", left)
 	}

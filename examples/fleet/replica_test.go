@@ -3,30 +3,30 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/poolswap/poolswap/oplog/lthash"
 	"github.com/poolswap/poolswap/reload"
 	"github.com/poolswap/poolswap/reload/reloadtest"
 )
 
-const tableText = `10.0.0.0,10.0.0.255,64496,"Example, Inc."
-10.0.1.0,10.0.1.199,64497,"The ""Net"""
-10.0.1.100,10.0.1.150,64498,Inside
-2001:db8::,2001:db8::ffff,64499,Beispiel
+const tableText = `network,asn,name
+10.0.0.0/24,64496,"Example, Inc."
+10.0.1.0/24,64497,"The ""Net"""
+10.0.3.0/24,64498,
+2001:db8::/48,64499,Beispiel
 `
 
-// replicaOf starts a replica of a source, until the test ends or stop is called.
-// observed gets each attempt.
-func replicaOf(t *testing.T, source reload.Source) (url string, observed chan reload.Event, stop func()) {
+// replicaOf starts a replica of a source, until the test ends. observed gets each attempt.
+func replicaOf(t *testing.T, source reload.Source) (url string, observed chan reload.Event) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -38,14 +38,13 @@ func replicaOf(t *testing.T, source reload.Source) (url string, observed chan re
 	go func() {
 		ended <- serve(ctx, listener, source, 0.5, reload.Options{Every: time.Hour, Logger: slog.New(slog.DiscardHandler), Observe: func(e reload.Event) { observed <- e }})
 	}()
-	stop = sync.OnceFunc(func() {
+	t.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
 			t.Errorf("serve returned %v", err)
 		}
 	})
-	t.Cleanup(stop)
-	return "http://" + listener.Addr().String(), observed, stop
+	return "http://" + listener.Addr().String(), observed
 }
 
 func get(t *testing.T, url string) (status int, body string) {
@@ -79,7 +78,7 @@ func awaitOutcome(t *testing.T, observed chan reload.Event, want reload.Outcome)
 
 func TestAReplicaServesWhatIsPublished(t *testing.T) {
 	origin := new(reloadtest.Fake)
-	url, observed, stop := replicaOf(t, origin)
+	url, observed := replicaOf(t, origin)
 	awaitOutcome(t, observed, reload.Failed)
 	for _, path := range []string{"/ready", "/lookup?ip=10.0.0.1"} {
 		if status, _ := get(t, url+path); status != http.StatusServiceUnavailable {
@@ -92,7 +91,7 @@ func TestAReplicaServesWhatIsPublished(t *testing.T) {
 	if status, body := get(t, url+"/ready"); status != http.StatusOK || body != "ready\n" {
 		t.Errorf("/ready: %d, %q", status, body)
 	}
-	const answer = `{"revision":"REVISION","version":1,"answers":[{"ip":"10.0.0.255","asn":64496,"name":"Example, Inc."},{"ip":"192.0.2.1","asn":0,"name":""},{"ip":"2001:db8::1","asn":64499,"name":"Beispiel"}]}`
+	const answer = `{"revision":"REVISION","version":2,"answers":[{"ip":"10.0.0.255","asn":64496,"name":"Example, Inc."},{"ip":"192.0.2.1","asn":0,"name":""},{"ip":"2001:db8::1","asn":64499,"name":"Beispiel"}]}`
 	want := strings.Replace(answer, "REVISION", first.Revision, 1) + "\n"
 	if status, body := get(t, url+"/lookup?ip=10.0.0.255&ip=::ffff:192.0.2.1&ip=2001:db8::1"); status != http.StatusOK || body != want {
 		t.Errorf("/lookup: %d, %s, want %s", status, body, want)
@@ -103,7 +102,7 @@ func TestAReplicaServesWhatIsPublished(t *testing.T) {
 		}
 	}
 
-	origin.Push([]byte("10.0.0.0,10.0.0.255,64496,One\n")) // of four rows
+	origin.Push([]byte("network,asn,name\n10.0.0.0/24,64496,One\n")) // of four rows
 	awaitOutcome(t, observed, reload.Failed)
 	if _, body := get(t, url+"/lookup?ip=10.0.0.255&ip=::ffff:192.0.2.1&ip=2001:db8::1"); body != want {
 		t.Errorf("after a refusal: %s, want %s", body, want)
@@ -115,58 +114,78 @@ func TestAReplicaServesWhatIsPublished(t *testing.T) {
 	origin.Push([]byte(strings.ReplaceAll(tableText, "Beispiel", "Ejemplo")))
 	second := awaitOutcome(t, observed, reload.Loaded)
 	var r response
-	if _, body := get(t, url+"/lookup?ip=2001:db8::"); json.Unmarshal([]byte(body), &r) != nil || r.Revision != second.Revision || r.Version != 2 || r.Answers[0].Name != "Ejemplo" {
+	if _, body := get(t, url+"/lookup?ip=2001:db8::"); json.Unmarshal([]byte(body), &r) != nil || r.Revision != second.Revision || r.Version != 3 || r.Answers[0].Name != "Ejemplo" {
 		t.Errorf("the next table: %+v", r)
 	}
-	stop()
+}
+
+// loaded applies content to a table.
+func loaded(t *table, base, text string) error {
+	for c, err := range decode(context.Background(), &reload.Content{Revision: "one", Base: base, Body: io.NopCloser(strings.NewReader(text))}) {
+		if err == nil {
+			err = t.apply(c)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func TestLookup(t *testing.T) {
-	loaded := new(table)
-	content := &reload.Content{Revision: "one", Body: io.NopCloser(strings.NewReader(tableText))}
-	if err := loader(0.1)(t.Context(), loaded, nil, content); err != nil {
-		t.Fatal(err)
-	}
-	for ip, want := range map[string]string{
-		"9.255.255.255": "", "10.0.0.0": "Example, Inc.", "10.0.0.255": "Example, Inc.", "10.0.1.0": `The "Net"`, "10.0.1.99": `The "Net"`,
-		"10.0.1.100": "Inside", "10.0.1.150": "Inside", "10.0.1.151": "", "10.0.2.0": "", "::": "", "2001:db8::ffff": "Beispiel", "2001:db8::1:0": "",
+	const delta = "op,network,asn,name\nset,2001:db8::/48,64499,Ejemplo\ndelete,10.0.3.0/24,,\n"
+	served := new(table)
+	for _, step := range []struct{ base, text, changed, deleted string }{
+		{"", tableText, "Beispiel 64499", " 64498"},
+		{"zero", delta, "Ejemplo 64499", " 0"},
 	} {
-		if _, name := loaded.lookup(netip.MustParseAddr(ip)); string(name) != want {
-			t.Errorf("%s: %q, want %q", ip, name, want)
+		if err := loaded(served, step.base, step.text); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if loaded.reset(); loaded.revision != "" || len(loaded.rows)+len(loaded.names) > 0 || cap(loaded.rows) < 4 {
-		t.Errorf("after reset: %+v", loaded)
+		var rows lthash.Hash
+		for ip, want := range map[string]string{
+			"2001:db8:0:1::1": step.changed, "10.0.3.7": step.deleted, "10.0.0.0": "Example, Inc. 64496", "10.0.1.255": `The "Net" 64497`,
+			"9.255.255.255": " 0", "10.0.2.0": " 0", "::": " 0", "2001:db8:1::": " 0",
+		} {
+			asn, name := served.lookup(netip.MustParseAddr(ip))
+			if got := fmt.Sprint(name, " ", asn); got != want {
+				t.Errorf("%s: %q, want %q", ip, got, want)
+			}
+			if asn != 0 {
+				rows.Add(lthash.AppendRow(nil, networkOf(netip.MustParseAddr(ip)).String(), fmt.Sprint(asn), name))
+			}
+		}
+		if served.digest() != rows.Sum() || served.revision != "one" {
+			t.Errorf("revision %q has the digest of other rows", served.revision)
+		}
 	}
 }
 
 func TestWhatIsNoTableIsRefused(t *testing.T) {
+	const header = "network,asn,name\n"
 	for text, want := range map[string]string{
-		"":                                          "the table is empty",
-		"10.0.0.0,10.0.0.1,1\n":                     "wrong number of fields",
-		"10.0.0.0,10.0.0.1,1,a,b\n":                 "wrong number of fields",
-		"10.0.0.0,10.0.0.1,1,\"a\n":                 "parse error",
-		"10.0.0,10.0.0.1,1,a\n":                     "line 1: ParseAddr",
-		"10.0.0.0,x,1,a\n":                          "line 1: ParseAddr",
-		"10.0.0.0,10.0.0.1,-1,a\n":                  "line 1: strconv.ParseUint",
-		"10.0.0.1,10.0.0.0,1,a\n":                   "line 1: 10.0.0.1 - 10.0.0.0 is no range",
-		tableText + "10.0.0.0,10.0.0.1,1,a\n":       "line 5: 10.0.0.0 - 10.0.0.1 is no range, or does not ascend",
-		"<html><body>502 Bad Gateway</body></html>": "wrong number of fields",
+		"": "EOF",
+		"<html><body>502 Bad Gateway</body></html>": "the header is",
+		"op," + header:                                 "the header is",
+		header + "10.0.0.0/24,1\n":                     "wrong number of fields",
+		header + "10.0.0.0/24,1,\"a\n":                 "parse error",
+		header + "10.0.0.0,1,a\n":                      "line 2: netip.ParsePrefix",
+		header + "10.0.0.0/16,1,a\n":                   "line 2: 10.0.0.0/16 is no /24",
+		header + "10.0.0.1/24,1,a\n":                   "line 2: 10.0.0.1/24 is no /24",
+		header + "2001:DB8::/48,1,a\n":                 "line 2: 2001:DB8::/48 is no",
+		header + "10.0.0.0/24,-1,a\n":                  "line 2: strconv.ParseUint",
+		"delta:op," + header + "add,10.0.0.0/24,1,a\n": `line 2: the op is "add"`,
 	} {
-		content := &reload.Content{Revision: "one", Body: io.NopCloser(strings.NewReader(text))}
-		if err := loader(0.1)(t.Context(), new(table), nil, content); err == nil || !strings.Contains(err.Error(), want) {
+		text, delta := strings.CutPrefix(text, "delta:")
+		base := ""
+		if delta {
+			base = "zero"
+		}
+		if err := loaded(new(table), base, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
-}
-
-func TestAListenerThatFailsEndsServe(t *testing.T) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener.Close()
-	if err := serve(t.Context(), listener, new(reloadtest.Fake), 0.1, reload.Options{Logger: slog.New(slog.DiscardHandler)}); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("serve returned %v", err)
+	if err := check(1)(new(table), new(table), nil); err == nil {
+		t.Error("an empty table is taken")
 	}
 }

@@ -1,72 +1,41 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
+	"strings"
 	"time"
 
-	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/reload"
 )
 
-const (
-	headerTime = 5 * time.Second
-
-	// graceTime bounds how long the requests that are left may take at the end. It
-	// is longer than the five seconds for which net/http waits for the first request
-	// of a connection.
-	graceTime = 10 * time.Second
-)
-
-// serve follows source and answers at listener until ctx ends. Then it finishes
-// the requests that it has, and waits until every table is back.
+// serve follows source and answers at listener until ctx ends. Then it finishes the
+// requests that it has, and waits until every table is back.
 func serve(ctx context.Context, listener net.Listener, source reload.Source, maxLoss float64, options reload.Options) error {
-	pool := poolswap.NewPoolWithOptions(func() *table { return new(table) }, (*table).reset, poolswap.Options[table]{
-		MaxLive: 4, // the current one, the next, and two that slow requests may hold
-		Report:  func(err error) { slog.Error(err.Error()) },
-	})
-	tables := poolswap.NewEmptyContainer(pool)
-	options.Stats = pool.Stats
-	reloader := reload.New(tables, source, loader(maxLoss), options)
-	ctx, stop := context.WithCancel(ctx)
-	var reloads sync.WaitGroup
-	reloads.Go(func() { _ = reloader.Run(ctx) }) // ends with ctx alone
-
-	web := &http.Server{Handler: handler(tables, reloader), ReadHeaderTimeout: headerTime}
-	served := make(chan error, 1)
-	go func() { served <- web.Serve(listener) }()
-	var err error
-	select {
-	case err = <-served: // which it should not
-	case <-ctx.Done():
+	tables, err := newLog(func(err error) { slog.Error(err.Error()) })
+	if err != nil {
+		return err
 	}
-	stop()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
-	defer cancel()
-	err = errors.Join(err, web.Shutdown(grace))
-	reloads.Wait()
-	return errors.Join(err, pool.Close(grace)) // a HeldError says which tables are held
+	options.Stats = tables.Pool().Stats
+	reloader := reload.NewLog(tables, source, decode, reload.LogOptions[table]{
+		Options: options, Digest: (*table).digest, Check: check(maxLoss),
+	})
+	server := &http.Server{Handler: handler(tables, reloader), ReadHeaderTimeout: 5 * time.Second}
+	return reload.Serve(ctx, server, reload.ServeOptions{Listener: listener, Close: tables.Pool().Close}, reloader)
 }
 
-func handler(tables *poolswap.Container[table, *table], status http.Handler) http.Handler {
+func handler(tables *tableLog, reloader *reload.Reloader) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /status", status) // it may quote content: serve it where operators are
+	mux.Handle("GET /status", reloader) // it may quote content: serve it where operators are
 	// A replica with a table is ready, however old that is: while the server is down,
 	// a balancer must not lose every replica. Alerts are for old tables.
-	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
-		if tables.Version() == 0 {
-			http.Error(w, "no table is loaded yet", http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ready")
-	})
+	mux.Handle("GET /ready", reload.Ready(reloader))
 	mux.HandleFunc("GET /lookup", func(w http.ResponseWriter, r *http.Request) {
 		var ips []netip.Addr
 		for _, text := range r.URL.Query()["ip"] {
@@ -77,17 +46,18 @@ func handler(tables *poolswap.Container[table, *table], status http.Handler) htt
 			}
 			ips = append(ips, ip.Unmap().WithZone(""))
 		}
-		a, ok := lookup(tables, ips)
+		a := lookup(tables, ips)
 		switch {
 		case len(ips) == 0:
 			http.Error(w, "give one address or more, as in /lookup?ip=192.0.2.1&ip=2001:db8::1", http.StatusBadRequest)
-		case !ok:
+		case a.Revision == "":
 			http.Error(w, "no table is loaded yet", http.StatusServiceUnavailable)
 		default:
 			w.Header().Set("Content-Type", "application/json")
 			_ = json.NewEncoder(w).Encode(a) // fails if the client has gone
 		}
 	})
+	mux.HandleFunc("GET /table", func(w http.ResponseWriter, _ *http.Request) { writeTable(w, tables) })
 	return mux
 }
 
@@ -98,25 +68,44 @@ type response struct {
 	Answers  []found `json:"answers"`
 }
 
-// found is the answer for one address. One in no range has the number 0.
+// found is the answer for one address. One in no network of the table has the number 0.
 type found struct {
 	IP   netip.Addr `json:"ip"`
-	ASN  uint32     `json:"asn"`
+	ASN  uint64     `json:"asn"`
 	Name string     `json:"name"`
 }
 
-// lookup answers for all addresses from one table, which it holds no longer than
-// that: not while a slow client is written to. So it copies the names.
-func lookup(tables *poolswap.Container[table, *table], ips []netip.Addr) (r response, ok bool) {
-	t := tables.Acquire()
-	defer tables.Release(t)
-	if t == nil {
-		return r, false
+// lookup answers for all addresses from one table, which it holds no longer than that:
+// not while a slow client is written to. So it copies the names.
+func lookup(tables *tableLog, ips []netip.Addr) (r response) {
+	t := tables.Container().Acquire()
+	defer tables.Container().Release(t)
+	if t == nil { // at the end of the process
+		return r
 	}
-	r.Revision, r.Version = t.revision, tables.VersionOf(t)
+	r.Revision, r.Version = t.revision, tables.Container().VersionOf(t)
 	for _, ip := range ips {
 		asn, name := t.lookup(ip)
-		r.Answers = append(r.Answers, found{ip, asn, string(name)})
+		r.Answers = append(r.Answers, found{ip, asn, strings.Clone(name)})
 	}
-	return r, true
+	return r
+}
+
+// writeTable writes all rows of the current table. It holds that until the client has
+// them: meanwhile each change takes a third table.
+func writeTable(w http.ResponseWriter, tables *tableLog) {
+	t := tables.Container().Acquire()
+	defer tables.Container().Release(t)
+	if t == nil {
+		return
+	}
+	w.Header().Set("Revision", t.revision)
+	rows := bufio.NewWriterSize(w, 64<<10)
+	fmt.Fprintln(rows, strings.Join(columns, ","))
+	for network, system := range t.systems.All() {
+		if _, err := fmt.Fprintf(rows, "%s,%s\n", network, system); err != nil {
+			return // the client has gone
+		}
+	}
+	_ = rows.Flush()
 }

@@ -3,55 +3,52 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"sync"
-	"syscall"
 	"time"
 )
 
 const (
-	askers     = 4 // of each replica
-	perRequest = 8 // addresses
-	pause      = 2 * time.Millisecond
-	askTime    = 10 * time.Second // for an answer
+	askers  = 4 // of each replica
+	others  = 2 // addresses of a request, besides those that change
+	pause   = 2 * time.Millisecond
+	askTime = 10 * time.Second // for an answer
 )
 
 // checker asks the replicas, and checks and counts their answers.
 //
-// A request asks for several addresses. Each row of an edition has the stamp of that
-// edition, so rows of two editions in one answer show. An answer also names its
-// revision, which always stands for the same edition: for that of learn.
+// A request asks for each row that the newest edition changes, so an answer with some of
+// the changes shows. An answer also names its revision, and all its rows must be those of
+// this edition.
 type checker struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	asking sync.WaitGroup
-	probes []probe
-	last   string // revision that was learned
+	rows   int // of the table
 
 	mu       sync.Mutex // guards the fields below
-	replicas map[string]*tally
-	editions map[string]int // by revision
-	examples []string       // of wrong answers, the first few
+	changing []int      // the rows that the newest edition changes
+	replicas map[string]tally
+	editions map[string]*edition // by revision
+	wrong    error               // of the last answer that was
 }
 
 // tally is the answers of a replica.
 type tally struct {
-	editions map[int]int // right answers by edition
-	latest   int         // edition
-	failed   int         // no answer, or one that cannot be read
-	mixed    int         // rows of several editions, or of none, or of another one than the revision's
-	away     int         // requests without an answer while the process was replaced
+	right  int
+	latest int // edition
+	failed int // no answer, or one that cannot be read
+	mixed  int // rows of several editions, or of another one than the revision's
 }
 
-func newChecker(ctx context.Context) *checker {
-	c := &checker{replicas: map[string]*tally{}, editions: map[string]int{}}
+func newChecker(ctx context.Context, rows int) *checker {
+	c := &checker{rows: rows, replicas: map[string]tally{}, editions: map[string]*edition{}}
 	c.ctx, c.cancel = context.WithCancel(ctx)
 	return c
 }
@@ -78,39 +75,46 @@ func (c *checker) askAll(r *replica) {
 }
 
 func (c *checker) ask(client *http.Client, r *replica) {
-	var asked []probe
+	c.mu.Lock()
+	asked := slices.Clone(c.changing)
+	c.mu.Unlock()
 	query := url.Values{}
-	for range perRequest {
-		p := c.probes[rand.IntN(len(c.probes))]
-		asked = append(asked, p)
-		query.Add("ip", p.ip)
+	for range others {
+		asked = append(asked, rand.IntN(c.rows))
 	}
-	away := r.away.Load()
-	status, body, err := get(c.ctx, client, r.url+"/lookup?"+query.Encode())
-	away = away || r.away.Load()
+	for _, row := range asked {
+		query.Add("ip", addressOf(row))
+	}
+	r.restart.RLock()
+	defer r.restart.RUnlock()
+	body, _, err := get(c.ctx, client, r.url+"/lookup?"+query.Encode())
 	if c.ctx.Err() == nil {
-		c.check(r.id, asked, status, body, err, away)
+		c.check(r.id, asked, body, err)
 	}
 }
 
-func get(ctx context.Context, client *http.Client, url string) (status int, body []byte, err error) {
+// get returns an answer, and an error unless its status is 200.
+func get(ctx context.Context, client *http.Client, url string) (body []byte, header http.Header, err error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return 0, nil, err
+		return nil, nil, err
 	}
 	defer response.Body.Close()
 	body, err = io.ReadAll(response.Body)
-	return response.StatusCode, body, err
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s: %.100s", response.Status, body)
+	}
+	return body, response.Header, err
 }
 
-// check counts an answer to a request for the probes in asked.
-func (c *checker) check(id string, asked []probe, status int, body []byte, err error, away bool) {
+// check counts an answer to a request for the rows in asked.
+func (c *checker) check(id string, asked []int, body []byte, err error) {
 	var answer struct {
 		Revision string
 		Version  uint64
@@ -119,122 +123,72 @@ func (c *checker) check(id string, asked []probe, status int, body []byte, err e
 			ASN      uint32
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.replicas[id] == nil {
-		c.replicas[id] = &tally{editions: map[int]int{}}
-	}
-	t := c.replicas[id]
-	if away && (errors.Is(err, syscall.ECONNREFUSED) || status == http.StatusServiceUnavailable) {
-		t.away++
-		return
-	}
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("status %d: %.100s", status, body)
-	}
 	if err == nil {
 		err = json.Unmarshal(body, &answer)
 	}
-	if err == nil && (len(answer.Answers) != len(asked) || answer.Revision == "" || answer.Version == 0) {
+	if err == nil && (len(answer.Answers) != len(asked) || answer.Version == 0) {
 		err = fmt.Errorf("it is not whole: %.100s", body)
 	}
+	var e *edition
+	if err == nil {
+		e, err = c.edition(answer.Revision)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	t := c.replicas[id]
+	defer func() { c.replicas[id] = t }()
 	if err != nil {
 		t.failed++
-		c.note("%s failed: %v", id, err)
+		c.wrong = fmt.Errorf("%s failed: %w", id, err)
 		return
 	}
-	edition, known := c.editions[answer.Revision]
-	if !known { // the command that publishes it has not ended yet
-		edition = editionOf(asked[0], answer.Answers[0].Name)
-		c.editions[answer.Revision] = edition
-	}
-	for i, p := range asked {
-		if a := answer.Answers[i]; edition == 0 || a.IP != p.ip || a.ASN != p.asn || a.Name != p.name+stamp(edition) {
+	for i, row := range asked {
+		a := answer.Answers[i]
+		if a.IP != addressOf(row) || a.Name != rowOf(row, e.of(row))[2] || strconv.Itoa(int(a.ASN)) != rowOf(row, 0)[1] {
 			t.mixed++
-			c.note("%s mixed: it says that %s is %d %q, in revision %s, which is edition %d with %d %q", id, p.ip, a.ASN, a.Name, answer.Revision, edition, p.asn, p.name+stamp(edition))
+			c.wrong = fmt.Errorf("%s mixed: it says that %s is %d %q in revision %s", id, a.IP, a.ASN, a.Name, answer.Revision)
 			return
 		}
 	}
-	t.editions[edition]++
-	t.latest = edition
+	t.right++
+	t.latest = e.number
 }
 
-// editionOf returns the edition that has the name for a probe, or 0.
-func editionOf(p probe, name string) int {
-	for e := 1; e <= editions; e++ {
-		if name == p.name+stamp(e) {
-			return e
+// edition returns the edition of a revision, once it has been learned: its publisher may
+// not know yet that it is published.
+func (c *checker) edition(revision string) (*edition, error) {
+	for began := time.Now(); time.Since(began) < askTime; time.Sleep(pause) {
+		c.mu.Lock()
+		e := c.editions[revision]
+		c.mu.Unlock()
+		if e != nil {
+			return e, nil
 		}
 	}
-	return 0
+	return nil, fmt.Errorf("it has revision %q, which was not published", revision)
 }
 
-func (c *checker) note(format string, args ...any) {
-	if len(c.examples) < 5 {
-		c.examples = append(c.examples, fmt.Sprintf(format, args...))
-	}
-}
-
-// learn tells which edition a revision has: 0 for one that must not be served.
-func (c *checker) learn(revision string, edition int) error {
+// learn tells which edition a revision has.
+func (c *checker) learn(revision string, e *edition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if served, known := c.editions[revision]; known && served != edition {
-		return fmt.Errorf("revision %s is edition %d, and was served as %d", revision, edition, served)
-	}
-	c.editions[revision], c.last = edition, revision
-	return nil
+	c.editions[revision], e.revision = e, revision
+}
+
+// watch has all requests ask for rows that are about to change.
+func (c *checker) watch(rows []int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.changing = rows
 }
 
 // tally returns the answers of a replica so far.
 func (c *checker) tally(id string) tally {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := c.replicas[id]
-	if t == nil {
-		return tally{}
-	}
-	now := *t
-	now.editions = maps.Clone(t.editions)
-	return now
+	return c.replicas[id]
 }
 
-// wrong returns an error if an answer was failed or mixed.
-func (c *checker) wrong() error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.examples) == 0 {
-		return nil
-	}
-	return fmt.Errorf("answers were wrong, such as: %q", c.examples)
-}
-
-// right returns the number of right answers.
-func (t tally) right() (n int) {
-	for _, of := range t.editions {
-		n += of
-	}
-	return n
-}
-
-// minus returns the answers since before.
-func (t tally) minus(before tally) tally {
-	since := tally{map[int]int{}, t.latest, t.failed - before.failed, t.mixed - before.mixed, t.away - before.away}
-	for e, n := range t.editions {
-		if n > before.editions[e] {
-			since.editions[e] = n - before.editions[e]
-		}
-	}
-	return since
-}
-
-func (t tally) String() (text string) {
-	for _, e := range slices.Sorted(maps.Keys(t.editions)) {
-		text += fmt.Sprintf("%d of edition %d, ", t.editions[e], e)
-	}
-	text += fmt.Sprintf("%d failed, %d mixed", t.failed, t.mixed)
-	if t.away > 0 {
-		text += fmt.Sprintf("; %d requests met no process or one that was not ready, during its restart", t.away)
-	}
-	return text
+func (t tally) String() string {
+	return fmt.Sprintf("%d answers are right, the last of edition %d; %d failed, %d mixed", t.right, t.latest, t.failed, t.mixed)
 }

@@ -4,11 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"strings"
-	"syscall"
 	"testing"
 )
-
-var checkProbes = []probe{{"10.0.0.0", "One, Inc.", 1}, {"10.0.1.0", "Two", 2}}
 
 // checkedRow is a row of an answer of a replica.
 type checkedRow struct {
@@ -17,12 +14,11 @@ type checkedRow struct {
 	Name string `json:"name"`
 }
 
-// checkedAnswer returns the answer of a table of an edition, whose rows change may
-// change.
-func checkedAnswer(revision string, edition int, change func(rows []checkedRow)) string {
+// checkedAnswer returns the answer of rows of an edition, which change may change.
+func checkedAnswer(revision string, e *edition, asked []int, change func(rows []checkedRow)) string {
 	var rows []checkedRow
-	for _, p := range checkProbes {
-		rows = append(rows, checkedRow{p.ip, p.asn, p.name + stamp(edition)})
+	for _, row := range asked {
+		rows = append(rows, checkedRow{addressOf(row), uint32(64496 + row), rowOf(row, e.of(row))[2]})
 	}
 	if change != nil {
 		change(rows)
@@ -32,47 +28,62 @@ func checkedAnswer(revision string, edition int, change func(rows []checkedRow))
 }
 
 func TestCheckerFindsWrongAnswers(t *testing.T) {
-	refused := errors.Join(syscall.ECONNREFUSED)
+	first := newEdition(1000)
+	second := first.next(1)
+	asked := second.rows
+	const mixed, failed = "0 failed, 1 mixed", "1 failed, 0 mixed"
 	for name, c := range map[string]struct {
-		status int
-		body   string
-		err    error
-		away   bool
-		want   string
+		body string
+		err  error
+		want string
 	}{
-		"a right answer":                     {200, checkedAnswer("a", 1, nil), nil, false, "1 of edition 1, 0 failed, 0 mixed"},
-		"a right answer before learn":        {200, checkedAnswer("c", 3, nil), nil, false, "1 of edition 3, 0 failed, 0 mixed"},
-		"a row of another edition":           {200, checkedAnswer("a", 1, func(r []checkedRow) { r[1].Name = "Two" + stamp(2) }), nil, false, "0 failed, 1 mixed"},
-		"the first row of another edition":   {200, checkedAnswer("a", 1, func(r []checkedRow) { r[0].Name = "One, Inc." + stamp(2) }), nil, false, "0 failed, 1 mixed"},
-		"the number of another row":          {200, checkedAnswer("a", 1, func(r []checkedRow) { r[1].ASN = 1 }), nil, false, "0 failed, 1 mixed"},
-		"a torn name":                        {200, checkedAnswer("c", 1, func(r []checkedRow) { r[0].Name = "One, Inc. (edit" }), nil, false, "0 failed, 1 mixed"},
-		"the answer for another address":     {200, checkedAnswer("a", 1, func(r []checkedRow) { r[0].IP = "10.0.1.0" }), nil, false, "0 failed, 1 mixed"},
-		"rows of the other edition":          {200, checkedAnswer("a", 2, nil), nil, false, "0 failed, 1 mixed"},
-		"a revision that must not be served": {200, checkedAnswer("broken", 1, nil), nil, false, "0 failed, 1 mixed"},
-		"no revision":                        {200, checkedAnswer("", 1, nil), nil, false, "1 failed, 0 mixed"},
-		"half an answer":                     {200, checkedAnswer("a", 1, nil)[:40], nil, false, "1 failed, 0 mixed"},
-		"an error":                           {500, checkedAnswer("a", 1, nil), nil, true, "1 failed, 0 mixed"},
-		"not ready":                          {503, "no table is loaded yet\n", nil, false, "1 failed, 0 mixed"},
-		"refused":                            {0, "", refused, false, "1 failed, 0 mixed"},
-		"refused during a restart":           {0, "", refused, true, "0 failed, 0 mixed; 1 requests met no process or one that was not ready, during its restart"},
+		"a right answer":                 {checkedAnswer("a", first, asked, nil), nil, "1 answers are right, the last of edition 0; 0 failed, 0 mixed"},
+		"a right answer of the next":     {checkedAnswer("b", second, asked, nil), nil, "1 answers are right, the last of edition 1; 0 failed, 0 mixed"},
+		"a row of the edition before":    {checkedAnswer("b", second, asked, func(r []checkedRow) { r[3].Name = rowOf(asked[3], 0)[2] }), nil, mixed},
+		"the number of another row":      {checkedAnswer("a", first, asked, func(r []checkedRow) { r[1].ASN = 1 }), nil, mixed},
+		"a torn name":                    {checkedAnswer("a", first, asked, func(r []checkedRow) { r[0].Name = r[0].Name[1:] }), nil, mixed},
+		"the answer for another address": {checkedAnswer("a", first, asked, func(r []checkedRow) { r[0].IP = r[1].IP }), nil, mixed},
+		"rows of the other edition":      {checkedAnswer("a", second, asked, nil), nil, mixed},
+		"half an answer":                 {checkedAnswer("a", first, asked, nil)[:40], nil, failed},
+		"an answer for fewer":            {checkedAnswer("a", first, asked[1:], nil), nil, failed},
+		"an error":                       {checkedAnswer("a", first, asked, nil), errors.New("500"), failed},
 	} {
-		checker := newChecker(t.Context())
-		if err := errors.Join(checker.learn("broken", 0), checker.learn("a", 1), checker.learn("b", 2)); err != nil {
-			t.Fatal(err)
-		}
-		checker.check("r1", checkProbes, c.status, []byte(c.body), c.err, c.away)
-		if got := checker.tally("r1").String(); got != c.want {
+		checker := newChecker(t.Context(), 1000)
+		checker.learn("a", first)
+		checker.learn("b", second)
+		checker.check("r1", asked, []byte(c.body), c.err)
+		if got := checker.tally("r1").String(); !strings.Contains(got, c.want) {
 			t.Errorf("%s: %s, want %s", name, got, c.want)
 		}
-		if err := checker.wrong(); (err == nil) != strings.Contains(c.want, "0 failed, 0 mixed") {
+		if err := checker.wrong; (err == nil) != strings.Contains(c.want, "0 failed, 0 mixed") {
 			t.Errorf("%s: the verdict is %v", name, err)
 		}
 		checker.stop()
 	}
-	checker := newChecker(t.Context())
-	checker.check("r1", checkProbes, 200, []byte(checkedAnswer("a", 1, nil)), nil, false)
-	if err := checker.learn("a", 2); err == nil {
-		t.Error("a revision was served as edition 1, and is edition 2")
+}
+
+func TestEditionsAreCompared(t *testing.T) {
+	first := newEdition(1000)
+	second := first.next(1).next(2)
+	lines := strings.SplitAfter(second.all().String(), "\n")
+	whole := strings.Join(lines, "")
+	for name, c := range map[string]struct {
+		text string
+		of   *edition
+		ok   bool
+	}{
+		"all rows":           {whole, second, true},
+		"in another order":   {strings.Join(lines[500:], "") + strings.Join(lines[:500], ""), second, true},
+		"of another edition": {whole, first, false},
+		"one less":           {strings.Join(lines[1:], ""), second, false},
+		"one twice":          {whole + lines[0], second, false},
+		"one for another":    {strings.Join(lines[1:], "") + lines[5], second, false},
+	} {
+		if err := c.of.compare([]byte(c.text)); (err == nil) != c.ok {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	checker.stop()
+	if again := newEdition(1000); again.hash.Sum() == second.hash.Sum() || again.hash.Sum() != first.hash.Sum() {
+		t.Error("the digest is not that of the rows")
+	}
 }
