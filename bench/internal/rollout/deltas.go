@@ -1,25 +1,21 @@
 package rollout
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"crypto/ed25519"
 	"errors"
 	"fmt"
 	"io/fs"
-	"iter"
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/bench/internal/runner"
 	"github.com/poolswap/poolswap/fleet"
-	"github.com/poolswap/poolswap/oplog"
-	"github.com/poolswap/poolswap/reload"
+	"github.com/poolswap/poolswap/oplog/lthash"
 )
 
 // Changes are what [Deltas] publishes.
@@ -34,70 +30,72 @@ type Changes struct {
 // copy its table once.
 const warm = 3
 
-// row and view are those of a replica with a table.
-type (
-	row  = oplog.Change[string, string]
-	view = oplog.View[string, string]
-)
-
-// Deltas measures publications of a few rows of a large table. Of the replicas, all of
-// this process, some have the table, and the others, light, verify and count the rows.
-// The delay is from the call of PublishDelta until a replica has swapped.
+// Deltas measures publications of a few rows of a large table, signed and with the digest of
+// all rows. Of the replicas, all of this process, some have the table, compare that digest
+// and have a reader each, and the others, light, verify and count the rows. The delay is
+// from the call of PublishDelta until a replica has swapped.
 func Deltas(c Changes, tables, light int) (sample runner.Sample, err error) {
 	server, err := startFleetd(false)
 	if err != nil {
 		return sample, err
 	}
 	defer server.close()
-	all := table(c.Rows)
-	first, err := server.publish(all)
-	if err != nil {
-		return sample, err
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	defer running.Wait()
-	defer cancel()
-	n := tables + light
-	swapped := make(chan swap, 2*n)
-	begin := time.Now()
-	for i := range n {
-		if err := server.followDeltas(ctx, &running, i, i < tables, swapped); err != nil {
-			return sample, err
-		}
-	}
-	whole, err := await(swapped, n, first.revision)
-	if err != nil {
-		return sample, err
-	}
 	client, err := server.client(server.token)
 	if err != nil {
 		return sample, err
 	}
 	defer client.CloseIdleConnections()
-	publisher, err := fleet.NewPublisher(client, name, fleet.PublisherOptions{})
+	public, private, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		return sample, err
+	}
+	publisher, err := fleet.NewPublisher(client, name, fleet.PublisherOptions{New: true, Key: private})
+	if err != nil {
+		return sample, err
+	}
+	all := newRowsOf(c)
+	whole := all.text()
+	ctx, cancel := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	revision, _, err := publisher.WithState(all.hash.Sum()).Publish(ctx, bytes.NewReader(whole), "")
+	if err != nil {
+		return sample, err
+	}
+	n := tables + light
+	swapped := make(chan swap, 2*n)
+	replicas := deltaReplicas{daemon: server, key: public, rows: c.Rows, swapped: swapped, running: &running}
+	begin := time.Now()
+	for i := range n {
+		if err := replicas.start(ctx, i, i < tables); err != nil {
+			return sample, err
+		}
+	}
+	loaded, err := await(swapped, n, revision.ID)
 	if err != nil {
 		return sample, err
 	}
 	var delays []float64
-	var fetched int64
+	var fetched, stored int64
 	var spent time.Duration
-	var before int64
-	base := first.revision
+	var clock time.Time
 	for i := range warm + c.Updates {
 		if i == warm {
 			spent = server.processorTime()
-			if before, err = sizeOf(server.dir); err != nil {
+			if stored, err = sizeOf(server.dir); err != nil {
 				return sample, err
 			}
+			clock = time.Now()
+			replicas.looked.Store(0)
 		}
+		delta := all.change()
 		published := time.Now()
-		r, _, err := publisher.PublishDelta(ctx, base, bytes.NewReader(change(c, i)), "")
+		revision, _, err = publisher.WithState(all.hash.Sum()).PublishDelta(ctx, revision.ID, bytes.NewReader(delta), "")
 		if err != nil {
 			return sample, err
 		}
-		base = r.ID
-		each, bytes, err := awaitEach(swapped, n, r.ID)
+		each, bytes, err := awaitEach(swapped, n, revision.ID)
 		if err != nil {
 			return sample, err
 		}
@@ -109,17 +107,20 @@ func Deltas(c Changes, tables, light int) (sample runner.Sample, err error) {
 		}
 		time.Sleep(time.Until(published.Add(c.Every)))
 	}
+	took, looked := time.Since(clock).Seconds(), replicas.looked.Load()
 	after, err := sizeOf(server.dir)
+	if err == nil {
+		err = replicas.wrong()
+	}
 	if err != nil {
 		return sample, err
 	}
 	slices.Sort(delays)
 	quantile := func(q float64) float64 { return delays[int(math.Ceil(q*float64(len(delays))))-1] }
-	minutes := float64(c.Updates) * max(c.Every, time.Millisecond).Minutes()
 	return server.sample(n, spent, map[string]float64{
-		"whole-ns": float64(whole.Sub(begin)), "whole-bytes": float64(len(all)),
-		"p50-ns": quantile(0.5), "p95-ns": quantile(0.95), "last-ns": delays[len(delays)-1],
-		"fetched-bytes": float64(fetched) / float64(c.Updates*n), "store-bytes/min": float64(after-before) / minutes,
+		"whole-ns": float64(loaded.Sub(begin)), "whole-bytes": float64(len(whole)), "compiled-bytes": float64(compiledDiff(all)),
+		"p50-ns": quantile(0.5), "p95-ns": quantile(0.95), "last-ns": delays[len(delays)-1], "lookups/s": float64(looked) / took,
+		"fetched-bytes": float64(fetched) / float64(c.Updates*n), "stored-bytes": float64(after-stored) / took * 60,
 	}), nil
 }
 
@@ -144,105 +145,49 @@ func awaitEach(swapped <-chan swap, n int, revision string) (each []time.Time, b
 	return each, bytes, nil
 }
 
-// followDeltas runs a replica, with a table or light, until ctx ends.
-func (d *daemon) followDeltas(ctx context.Context, running *sync.WaitGroup, i int, full bool, swapped chan<- swap) error {
-	client, err := d.client(d.replicas)
-	if err != nil {
-		return err
-	}
-	source, err := fleet.NewSource(client, name, fleet.SourceOptions{ID: fmt.Sprintf("replica-%06d", i), Logger: silent})
-	if err != nil {
-		return err
-	}
-	options := reload.Options{Logger: silent, Observe: func(e reload.Event) {
-		source.Observe(e)
-		if e.Outcome == reload.Loaded {
-			swapped <- swap{e.Revision, time.Now(), e.Base, e.Size}
-		}
-	}}
-	var reloader *reload.Reloader
-	if full {
-		rows, err := oplog.NewMap(oplog.MapOptions[string, string]{})
-		if err != nil {
-			return err
-		}
-		reloader = reload.NewLog(rows.Log(), source, decode, reload.LogOptions[view]{Options: options})
-	} else {
-		log, err := oplog.New(oplog.Options[counter, int]{
-			New:   func() *counter { return new(counter) },
-			Apply: func(c *counter, n int) error { c.rows += n; return nil },
-			Copy:  func(to, from *counter) error { to.rows = from.rows; return nil },
-			Reset: func(c *counter) { c.rows = 0 },
-		})
-		if err != nil {
-			return err
-		}
-		reloader = reload.NewLog(log, source, count, reload.LogOptions[counter]{Options: options})
-	}
-	running.Go(func() {
-		_ = reloader.Run(ctx)
-		client.CloseIdleConnections()
-	})
-	return nil
+// rowsOf are those of the publisher.
+type rowsOf struct {
+	Changes
+	versions    []int // of each row, the publication that changed it, from 1
+	publication int
+	hash        lthash.Hash
 }
 
-// counter is the object of a light replica.
-type counter struct {
-	poolswap.Ref
-	rows int
-}
-
-// decode yields a row for each line "key value".
-func decode(_ context.Context, content *reload.Content) iter.Seq2[row, error] {
-	return func(yield func(row, error) bool) {
-		lines := bufio.NewScanner(content.Body)
-		for lines.Scan() {
-			key, value, _ := strings.Cut(lines.Text(), " ")
-			if !yield(row{Key: key, Value: value}, nil) {
-				return
-			}
-		}
-		if err := lines.Err(); err != nil {
-			yield(row{}, err)
-		}
+func newRowsOf(c Changes) *rowsOf {
+	r := &rowsOf{Changes: c, versions: make([]int, c.Rows)}
+	for i := range r.versions {
+		r.hash.Add(line(nil, i, 0))
 	}
+	return r
 }
 
-// count yields the number of lines.
-func count(_ context.Context, content *reload.Content) iter.Seq2[int, error] {
-	return func(yield func(int, error) bool) {
-		n, buffer := 0, make([]byte, 64<<10)
-		for {
-			m, err := content.Body.Read(buffer)
-			n += bytes.Count(buffer[:m], []byte("\n"))
-			if err != nil {
-				yield(n, nil) // the Reloader knows of an error, too
-				return
-			}
-		}
-	}
-}
-
-// table returns the lines of so many rows.
-func table(rows int) []byte {
-	text := make([]byte, 0, 201*rows)
-	for i := range rows {
-		text = line(text, i, 0)
+// text returns all rows.
+func (r *rowsOf) text() []byte {
+	text := make([]byte, 0, 201*r.Rows)
+	for i, version := range r.versions {
+		text = line(text, i, version)
 	}
 	return text
 }
 
-// change returns the lines that a publication changes.
-func change(c Changes, publication int) (text []byte) {
-	for i := range c.Each {
-		text = line(text, (publication*c.Each+i)*7919%c.Rows, publication+1)
+// change changes some rows, and returns them.
+func (r *rowsOf) change() (text []byte) {
+	for i := range r.Each {
+		row := (r.publication*r.Each + i) * 7919 % r.Rows
+		r.hash.Remove(line(nil, row, r.versions[row]))
+		r.versions[row] = r.publication + 1
+		r.hash.Add(line(nil, row, r.versions[row]))
+		text = line(text, row, r.versions[row])
 	}
+	r.publication++
 	return text
 }
 
 func line(text []byte, i, version int) []byte {
-	return fmt.Appendf(text, "row-%012d %0183d\n", i, version)
+	return fmt.Appendf(text, "%s %0183d\n", key(i), version)
 }
+
+func key(i int) string { return fmt.Sprintf("row-%012d", i) }
 
 // sizeOf returns the bytes of the files in a folder.
 func sizeOf(dir string) (sum int64, err error) {

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func TestEachMeasurementHasItsFigures(t *testing.T) {
 		{"followers", func() (runner.Sample, error) { return Followers(n, false, time.Second) }, append(publication, "idle-cpu-ns", "known-ns")},
 		{"deltas", func() (runner.Sample, error) {
 			return Deltas(Changes{Rows: 1000, Each: 2, Updates: 3}, 2, n-2)
-		}, append(publication, "p50-ns", "p95-ns", "fetched-bytes", "store-bytes/min", "whole-ns", "whole-bytes")},
+		}, append(publication, "p50-ns", "p95-ns", "fetched-bytes", "stored-bytes", "whole-ns", "whole-bytes", "compiled-bytes")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			sample, err := c.measure()
@@ -56,6 +57,19 @@ func TestEachMeasurementHasItsFigures(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestBlockDiff(t *testing.T) {
+	table := random(10 * block)
+	longer := slices.Concat(table[:3*block+7], []byte{1}, table[3*block+7:])
+	for name, c := range map[string]struct {
+		b    []byte
+		want int
+	}{"the same": {table, 0}, "moved": {table[2*block:], 0}, "another": {longer, block + 1}, "shorter": {table[:block-1], block - 1}, "a byte before": {append([]byte{1}, table...), 1}} {
+		if got := blockDiff(table, c.b); got != c.want {
+			t.Errorf("%s: %d bytes, want %d", name, got, c.want)
+		}
 	}
 }
 

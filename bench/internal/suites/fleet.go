@@ -77,14 +77,15 @@ func fleetDelta() runner.Suite {
 	return runner.Suite{
 		Name:  "fleetdelta",
 		Title: "Ten of a million rows changed, each second for a minute",
-		About: "fleetd is a server on this machine. In another process, 8 replicas have a table of a million rows of 200 bytes, and 248 verify and count the rows. The delay, of all replicas and " +
-			"publications, is from the call of PublishDelta until the replica has swapped; fetched is by each replica for each change. Whole is the first publication: until the last of the replicas, " +
-			"which start together, had fetched and loaded all rows. Store is the growth of the server's folder in a minute.",
+		About: "fleetd is a server on this machine. In another process, 8 replicas have a table of a million rows of 200 bytes, compare the digest of the rows, and look 100,000 rows up each second each; " +
+			"248 verify and count the rows. All verify the signature. The delay, of all replicas and publications, is from the call of PublishDelta until the replica has swapped; fetched is by each replica " +
+			"for each change. Whole is the first publication: until the last of the replicas, which start together, had fetched and loaded all rows. Compiled is the bytes of a block diff of a sorted " +
+			"table with an index, in which ten rows became longer. Store is the growth of the server's folder in a minute.",
 		Columns: runner.Columns("p50-ns", "median delay", "p95-ns", "95th percentile", "last-ns", "longest", "fetched-bytes", "fetched", "whole-ns", "whole", "whole-bytes", "whole content",
-			"store-bytes/min", "store", "server-cpu-ns", "server CPU", "server-rss-bytes", "server memory"),
+			"compiled-bytes", "compiled", "stored-bytes", "store", "lookups/s", "lookups/s", "server-cpu-ns", "server CPU", "server-rss-bytes", "server memory"),
 		OnRequest: true,
 		Cases: []runner.Case{{
-			Name: "rows=1M/changes=10/replicas=256", Ours: "fleetd", Setup: 4 * time.Minute, MostRounds: 1,
+			Name: "rows=1M/changes=10/replicas=256", Ours: "fleetd", Setup: 4 * time.Minute, MostRounds: 1, MemoryLimit: "6GiB",
 			Rivals: each([]string{"fleetd"}, func(config runner.Config, _ string) (runner.Sample, error) {
 				c := rollout.Changes{Rows: config.Size(1_000_000), Each: 10, Updates: 60, Every: time.Second}
 				if config.Shrink > 1 {
