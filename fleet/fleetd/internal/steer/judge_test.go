@@ -146,6 +146,23 @@ func TestJudgeOfCountsThatFall(t *testing.T) {
 	}
 }
 
+// Others that still run a revision of before, which fails, must not hide that the step
+// does worse than the stable one.
+func TestOlderRevisionsHideNoBadRelease(t *testing.T) {
+	w := newWorld(t, 1, 1000, 0.05, 0.25, 1)
+	w.rate = func(revision string) float64 { return map[string]float64{"old": 0.01, "new": 0.02}[revision] }
+	w.lie = func(r *fleet.Report) {
+		if fleet.Rank("new", r.ID) > 0.6 {
+			now := uint64(w.now.Unix())
+			r.Revision, r.Since, r.Health = "older", time.Unix(1, 0), &fleet.Health{Requests: 10 * now, Errors: now}
+		}
+	}
+	w.drive(w.driver(), 20)
+	if stable, ended := w.ended(); !ended || stable != "old" || w.reached > 0.075 {
+		t.Errorf("%s is stable, and the new revision reached %g: %s", stable, w.reached, w.plan.Change.Why)
+	}
+}
+
 // One of the others whose requests all fail must not hide that those of the step do.
 func TestOneReplicaThatFailsHidesNoBadRelease(t *testing.T) {
 	for _, test := range []struct {

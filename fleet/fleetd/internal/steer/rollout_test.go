@@ -306,6 +306,20 @@ func TestFailoverBeginsTheBakeAnew(t *testing.T) {
 	if steps != 2 {
 		t.Errorf("%d steps were taken, want 2: %+v", steps, w.changes)
 	}
+	t.Run("a driver that leads again begins anew", func(t *testing.T) {
+		w := newWorld(t, 5, 50, 0.2)
+		d := w.driver()
+		w.drive(d, 4)
+		w.leader = false
+		w.drive(d, 4)
+		w.leader = true
+		if w.drive(d, 6); w.plan.Rollout == nil || w.plan.Rollout.Step != 0 {
+			t.Errorf("the plan is %+v", w.plan)
+		}
+		if w.drive(d, 1); w.plan.Rollout == nil || w.plan.Rollout.Step != 1 {
+			t.Errorf("the plan after the bake is %+v", w.plan)
+		}
+	})
 	t.Run("a driver that leads no more does nothing", func(t *testing.T) {
 		w := newWorld(t, 5, 50, 0.2)
 		w.leader = false

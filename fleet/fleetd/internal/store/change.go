@@ -120,7 +120,8 @@ func (s *Store) overtook(ctx context.Context, name, subject string, plan *fleet.
 		if err != nil {
 			return err
 		}
-		if other, err := decodePlan(name, stored.data); err != nil || recorded != nil || other.Version() == plan.Version() {
+		// One that was made of this plan has a higher Seq, in a later epoch, too.
+		if other, err := decodePlan(name, stored.data); err != nil || recorded != nil || other.Seq <= plan.Seq {
 			return fmt.Errorf("%w by another one", fleet.ErrConflict)
 		}
 	}

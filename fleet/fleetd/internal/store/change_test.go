@@ -104,6 +104,29 @@ func TestChangesAreComparedAndSet(t *testing.T) {
 	l.check(t, s, "asn")
 }
 
+// Two make the first plan of a name, and one of them begins first and ends last.
+func TestFirstPlansAreComparedAndSet(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	first := func(by string, meanwhile func()) error {
+		_, err := s.Change(t.Context(), "asn", "0.0", by, func(*fleet.Plan, *fleet.Change) error {
+			meanwhile()
+			return nil
+		})
+		return err
+	}
+	err := first("slow", func() {
+		if err := first("quick", func() {}); err != nil {
+			t.Error(err)
+		}
+	})
+	if !errors.Is(err, fleet.ErrConflict) {
+		t.Errorf("the second first plan: %v, want a conflict", err)
+	}
+	if plan, err := s.Plan("asn"); err != nil || plan.Change.By != "quick" || plan.Seq != 1 {
+		t.Errorf("the plan is %+v, %v", plan, err)
+	}
+}
+
 func TestChangeRefusesAnotherVersion(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()})
 	put(t, s, "asn", "r1", "one")
@@ -143,6 +166,24 @@ func TestChangeKeepsUnknownFields(t *testing.T) {
 	}
 	stored, err := s.Stored(t.Context(), "plan", "asn")
 	if err != nil || !strings.Contains(stored, `"future":{"a":1}`) || strings.Contains(stored, "mirror") || strings.Contains(stored, "unused") {
+		t.Errorf("stored is %s, %v", stored, err)
+	}
+}
+
+// A node of an earlier version claims a revision that one of a later version has stored.
+func TestClaimKeepsUnknownFields(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	put(t, s, "asn", "r1", "one")
+	stored, err := s.Stored(t.Context(), "revision", "asn", "r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Inject(t.Context(), strings.TrimSuffix(stored, "}")+`, "future": {"a": 1}}`, "revision", "asn", "r1"); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, s, "asn", "r1", "one")
+	stored, err = s.Stored(t.Context(), "revision", "asn", "r1")
+	if err != nil || !strings.Contains(stored, `"future":{"a":1}`) || !strings.Contains(stored, `"claimed":true`) {
 		t.Errorf("stored is %s, %v", stored, err)
 	}
 }

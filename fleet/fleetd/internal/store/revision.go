@@ -23,6 +23,7 @@ type description struct {
 	Count   int    `json:"count"`   // of them
 	Claimed bool   `json:"claimed"` // this message was stored for a plan that is going to name it
 
+	text    []byte    // as it was read for a change; its other fields stay
 	seq     uint64    // in the stream of state
 	at      time.Time // it was stored, or claimed
 	gone    bool      // removed
@@ -65,7 +66,7 @@ func (s *Store) readDescription(ctx context.Context, name, id string) (*descript
 	if err != nil {
 		return nil, err
 	}
-	d := &description{seq: e.seq, at: e.at}
+	d := &description{text: e.data, seq: e.seq, at: e.at}
 	s.mu.Lock()
 	n := s.memory.names[name]
 	removed := n != nil && e.seq < n.removed.seq
@@ -80,6 +81,12 @@ func (s *Store) readDescription(ctx context.Context, name, id string) (*descript
 // putDescription stores a description in place of the one of seq.
 func (s *Store) putDescription(ctx context.Context, name string, d *description, seq uint64) error {
 	text, err := json.Marshal(d)
+	if err == nil && len(d.text) > 0 {
+		var all map[string]json.RawMessage // those of a later version, too
+		if err = errors.Join(json.Unmarshal(d.text, &all), json.Unmarshal(text, &all)); err == nil {
+			text, err = json.Marshal(all)
+		}
+	}
 	if err != nil {
 		return err
 	}
