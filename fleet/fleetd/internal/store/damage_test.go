@@ -137,9 +137,10 @@ func TestReplicasAreAheadOfAStoreThatWasCopiedBack(t *testing.T) {
 
 	o.Dir = yesterday
 	s = open(t, o)
+	later := last.Epoch + 3600<<20 // by a server whose clock was ahead
 	for id, r := range map[string]fleet.Report{
 		"ahead":  {Epoch: last.Epoch, Seq: last.Seq},
-		"epoch":  {Epoch: last.Epoch + 1, Seq: 1},
+		"epoch":  {Epoch: later, Seq: 1},
 		"same":   {Epoch: last.Epoch, Seq: last.Seq - 1},
 		"insane": {Epoch: uint64(time.Now().Add(48*time.Hour).Unix()) << 20},
 	} {
@@ -150,7 +151,7 @@ func TestReplicasAreAheadOfAStoreThatWasCopiedBack(t *testing.T) {
 	}
 	eventually(t, "two replicas are ahead", func() bool { return fmt.Sprint(s.Ahead("asn")) == "[ahead epoch]" })
 	plan, err := s.Repair(t.Context(), "asn", "fleetd", "", "replicas are ahead")
-	if err != nil || plan.Epoch <= last.Epoch+1 || plan.Epoch > uint64(time.Now().Add(24*time.Hour).Unix())<<20 || plan.Stable != "r2" || plan.Seq != 2 {
+	if err != nil || plan.Epoch <= later || plan.Epoch > uint64(time.Now().Add(24*time.Hour).Unix())<<20 || plan.Stable != "r2" || plan.Seq != 2 {
 		t.Errorf("the plan of the new epoch is %+v, %v", plan, err)
 	}
 	if ahead := s.Ahead("asn"); len(ahead) > 0 {
