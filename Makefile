@@ -84,6 +84,12 @@ picture: ## measure reads by 1 to 16 goroutines, and draw the README's picture
 	$(GO) run -C bench . -suite scaling -count 10 -o results/scaling
 	$(GO) run -C bench ./picture
 
+.PHONY: picture-deltas
+picture-deltas: ## measure deltas to 256 replicas, and draw and quote that in docs/fleet.md
+	$(GO) run -C bench . -suite fleetdelta -count 1 -o results/fleetdelta
+	$(GO) run -C bench ./picture
+	$(GO) test -C bench -run Quoted -quote
+
 .PHONY: demo-fleet
 demo-fleet: ## a server, and three replicas whose table changes while things break
 	$(GO) run -C examples/fleet ./demo

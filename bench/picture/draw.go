@@ -48,9 +48,9 @@ const (
 // ways are the lines of the picture: their names in the results, and their labels.
 var ways = [3][2]string{{"PoolSwap", "poolswap"}, {"RWMutex", "RWMutex"}, {"RWMutexRef", "RWMutex + count"}}
 
-// draw draws the run as SVG: for each way a line without a writer, and a dashed
-// one with it.
-func draw(run *runner.Run, t theme) ([]byte, error) {
+// drawReads draws reads as SVG: for each way a line without a writer, and a dashed one
+// with it.
+func drawReads(run *runner.Run, t theme) ([]byte, error) {
 	normal := report.TextStyle(t.text, textSize)
 	p := plot.New()
 	p.BackgroundColor = nil // the page has one
@@ -61,7 +61,7 @@ func draw(run *runner.Run, t theme) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		written, err := curve(run, way[0], "1000")
+		replaced, err := curve(run, way[0], "1000")
 		if err != nil {
 			return nil, err
 		}
@@ -69,7 +69,7 @@ func draw(run *runner.Run, t theme) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		dashes, err := plotter.NewLine(written)
+		dashes, err := plotter.NewLine(replaced)
 		if err != nil {
 			return nil, err
 		}
@@ -98,26 +98,38 @@ func draw(run *runner.Run, t theme) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	title := normal
-	title.Font.Weight, title.Font.Size = xfont.WeightBold, 1.25*textSize
-	m := run.Machine
 	svg := vgsvg.New(width, height)
 	c := vgdraw.New(svg)
 	p.Draw(vgdraw.Crop(c, 0, 0, below, -above))
+	c.FillText(bold(t), vg.Point{Y: height - lineHeight}, "Reads grow with the cores, and fall under an RWMutex")
 	for _, line := range []struct {
-		style text.Style
-		y     vg.Length
-		text  string
+		y    vg.Length
+		text string
 	}{
-		{title, height - lineHeight, "Reads grow with the cores, and fall under an RWMutex"},
-		{normal, height - 2.2*lineHeight, "Million reads a second, of an object that all goroutines share"},
-		{normal, height - 3.2*lineHeight, "Dashed: while a writer replaces it 1,000 times a second"},
-		{normal, 2.3 * lineHeight, fmt.Sprintf("Off this scale: poolswap's Reader.Load, %.1f billion; atomic.Pointer, %.1f billion,", loads[len(loads)-1].Y/1000, pointer[len(pointer)-1].Y/1000)},
-		{normal, 1.3 * lineHeight, "whose memory cannot be reused: no writer knows when the last reader is done"},
-		{normal, 0.3 * lineHeight, fmt.Sprintf("%s, %d cores, %s/%s, %s", m.Name(), m.Cores, m.OS, m.Arch, m.Go)},
+		{height - 2.2*lineHeight, "Million reads a second, of an object that all goroutines share"},
+		{height - 3.2*lineHeight, "Dashed: while a writer replaces it 1,000 times a second"},
+		{2.3 * lineHeight, fmt.Sprintf("Off this scale: poolswap's Reader.Load, %.1f billion; atomic.Pointer, %.1f billion,", loads[len(loads)-1].Y/1000, pointer[len(pointer)-1].Y/1000)},
+		{1.3 * lineHeight, "whose memory cannot be reused: no writer knows when the last reader is done"},
+		{0.3 * lineHeight, machine(run)},
 	} {
-		c.FillText(line.style, vg.Point{Y: line.y}, line.text)
+		c.FillText(normal, vg.Point{Y: line.y}, line.text)
 	}
+	return written(svg)
+}
+
+// bold is the style of a title.
+func bold(t theme) text.Style {
+	style := report.TextStyle(t.text, 1.25*textSize)
+	style.Font.Weight = xfont.WeightBold
+	return style
+}
+
+func machine(run *runner.Run) string {
+	m := run.Machine
+	return fmt.Sprintf("%s, %d cores, %s/%s, %s", m.Name(), m.Cores, m.OS, m.Arch, m.Go)
+}
+
+func written(svg *vgsvg.Canvas) ([]byte, error) {
 	var out bytes.Buffer
 	if _, err := svg.WriteTo(&out); err != nil {
 		return nil, err

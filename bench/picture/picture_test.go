@@ -26,19 +26,22 @@ func TestPicturesAreOfTheKeptRun(t *testing.T) {
 	}
 }
 
-func TestDrawRefusesARunWithoutOtherCounts(t *testing.T) {
-	dir := t.TempDir()
+func TestDrawRefusesARunWithoutItsFigures(t *testing.T) {
 	single := "goos: linux\ngoarch: amd64\n\nBenchmarkScaling/goroutines=1/writer=none/rival=PoolSwap-2 1 7 ns/op\n"
-	if err := os.WriteFile(filepath.Join(dir, "results.txt"), []byte(single), 0o600); err != nil {
+	run, err := runner.ReadText(strings.NewReader(single), "single")
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := drawAll(dir); err == nil || !strings.Contains(err.Error(), "no reads of PoolSwap") {
-		t.Errorf("it returns %v", err)
+	if _, err := drawReads(run, light); err == nil || !strings.Contains(err.Error(), "no reads of PoolSwap") {
+		t.Errorf("drawReads returns %v", err)
+	}
+	if _, err := drawDeltas(run, light); err == nil || !strings.Contains(err.Error(), "no p50-ns") {
+		t.Errorf("drawDeltas returns %v", err)
 	}
 }
 
 func TestTitleSaysWhatWasMeasured(t *testing.T) {
-	run, err := runner.ReadKept("../" + kept)
+	run, err := runner.ReadKept("../" + kept + "/scaling")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func fleetDelta() runner.Suite {
 	return runner.Suite{
 		Name:  "fleetdelta",
 		Title: "Ten of a million rows changed, each second for a minute",
-		About: "fleetd is a server on this machine. In another process, 8 replicas have a table of a million rows of 200 bytes, compare the digest of the rows, and look 100,000 rows up each second each; " +
+		About: "fleetd is a server on this machine. In another process, 8 replicas have a table of a million rows of 200 bytes, compare the digest of the rows, and have a reader each, of 100,000 rows a second where there is time; " +
 			"248 verify and count the rows. All verify the signature. The delay, of all replicas and publications, is from the call of PublishDelta until the replica has swapped; fetched is by each replica " +
 			"for each change. Whole is the first publication: until the last of the replicas, which start together, had fetched and loaded all rows. Compiled is the bytes of a block diff of a sorted " +
 			"table with an index, in which ten rows became longer. Store is the growth of the server's folder in a minute.",
