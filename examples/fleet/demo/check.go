@@ -135,6 +135,9 @@ func (c *checker) check(id string, asked []int, body []byte, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ctx.Err() != nil { // it may be why
+		return
+	}
 	t := c.replicas[id]
 	defer func() { c.replicas[id] = t }()
 	if err != nil {
@@ -157,7 +160,7 @@ func (c *checker) check(id string, asked []int, body []byte, err error) {
 // edition returns the edition of a revision, once it has been learned: its publisher may
 // not know yet that it is published.
 func (c *checker) edition(revision string) (*edition, error) {
-	for began := time.Now(); time.Since(began) < askTime; time.Sleep(pause) {
+	for began := time.Now(); c.ctx.Err() == nil && time.Since(began) < askTime; time.Sleep(pause) {
 		c.mu.Lock()
 		e := c.editions[revision]
 		c.mu.Unlock()
