@@ -141,9 +141,6 @@ func (s *Server) getPlan(q *request) error {
 		select {
 		case <-changed:
 		case <-timer:
-			if err := s.again(q); err != nil {
-				return err
-			}
 			return q.none()
 		case <-s.draining:
 			return q.none()

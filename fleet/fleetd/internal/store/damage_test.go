@@ -77,6 +77,13 @@ func TestADamagedPlanStopsNoOtherName(t *testing.T) {
 			t.Errorf("after the repair Plan returns %v, %v", got, err)
 		}
 		wantContent(t, s, name, plan.Revisions["r1"], "before")
+		// Its seq is below those of the epoch before.
+		if history, err := s.History(t.Context(), name, "", 1); err != nil || len(history) != 1 || history[0].Kind != fleet.KindRepair {
+			t.Errorf("the newest change is %+v, %v", history, err)
+		}
+		if history, err := s.History(t.Context(), name, plan.Version(), 10); err != nil || len(history) != 2 || history[0].Seq != 2 {
+			t.Errorf("before the repair, the history is %+v, %v", history, err)
+		}
 	}
 	if _, err := s.Repair(t.Context(), "good", "ann", "r1", ""); !errors.Is(err, store.ErrRefused) {
 		t.Errorf("Repair of a good plan: %v", err)
