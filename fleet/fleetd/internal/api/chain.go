@@ -35,7 +35,7 @@ func (s *Server) getDeltas(q *request) error {
 		all.size += r.Size
 	}
 	defer all.close()
-	if err := all.find(); err != nil { // while there is an answer for it
+	if err := all.find(); err != nil && !errors.Is(err, io.EOF) { // while there is an answer for it
 		return err
 	}
 	q.w.answerWithin(0)

@@ -83,6 +83,9 @@ func TestDeltasAreChained(t *testing.T) {
 	}
 	s.want(404, "not_found", replica, "GET", revisions+"/x/chain", "")
 
+	if a := store("e", "r3", ""); a.status != 201 {
+		t.Errorf("an empty delta: %d %s", a.status, a.text)
+	}
 	for _, c := range []struct {
 		path, header string
 		status       int
@@ -96,6 +99,7 @@ func TestDeltasAreChained(t *testing.T) {
 		{"r3/deltas?from=r0", "bytes=24-", 206, "4"},
 		{"r3/deltas?from=r0", "bytes=25-", 416, ""},
 		{"r3/deltas?from=r0", "bytes=0-0,2-3", 200, "0123456789" + "0123456789" + "01234"},
+		{"e/deltas?from=r3", "", 200, ""},
 		{"r3/deltas?from=r3", "", 400, ""},
 		{"r3/deltas?from=b4", "", 400, ""},
 		{"r3/deltas", "", 400, ""},

@@ -191,7 +191,7 @@ func TestDescriptionHasTheFieldsOfTheTypes(t *testing.T) {
 	for name, value := range map[string]any{
 		"Plan": fleet.Plan{}, "Revision": fleet.Revision{}, "Stored": fleet.Stored{}, "Change": fleet.Change{}, "Operation": fleet.Operation{},
 		"Report": fleet.Report{}, "Status": fleet.Status{}, "Token": fleet.Token{},
-		"Plan.canary": fleet.Canary{}, "Plan.rollout": fleet.Rollout{}, "Change.selected": fleet.Selection{}, "Report.health": fleet.Health{},
+		"Plan.canary": fleet.Canary{}, "Plan.rollout": fleet.Rollout{}, "Change.selected": fleet.Selection{}, "Report.health": fleet.Health{}, "Report.deltas": fleet.Deltas{},
 	} {
 		name, field, inner := strings.Cut(name, ".")
 		schema := doc.Components.Schemas[name].Value
