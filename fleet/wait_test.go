@@ -181,6 +181,43 @@ func TestWaitSpreads(t *testing.T) {
 	})
 }
 
+// TestReportsDuringASpread has a replica wait for its part of a spread: it is not silent.
+func TestReportsDuringASpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		r := source(t, client(t, s), fleet.SourceOptions{ReportEvery: 2 * time.Second})
+		s.publish("0", []byte("0"))
+		fetched(t, r, "")
+		r.Observe(reload.Event{Outcome: reload.Loaded, Revision: "0"})
+		waiting := hint(t.Context(), r, "0")
+		time.Sleep(time.Second)
+		for i := range 20 {
+			next := fmt.Sprint(i + 1)
+			s.put(next, nil)
+			s.set(fleet.KindPublish, func(plan *fleet.Plan) { plan.Stable, plan.Spread = next, 24*time.Hour })
+			began, last := time.Now(), time.Time{}
+			for ended := false; !ended; {
+				select {
+				case err := <-waiting:
+					if ended = true; err != nil {
+						t.Fatal(err)
+					}
+				case <-time.After(3 * time.Second):
+					at := s.reportOf("r1").At
+					if !at.After(last) {
+						t.Fatalf("after %v there is no report since %v", time.Since(began), last)
+					}
+					last = at
+				}
+			}
+			fetched(t, r, fmt.Sprint(i))
+			r.Observe(reload.Event{Outcome: reload.Loaded, Revision: next})
+			waiting = hint(t.Context(), r, next)
+			time.Sleep(time.Second)
+		}
+	})
+}
+
 // counted counts reports, and those that come beside an open poll: they need another
 // connection.
 type counted struct {
@@ -366,6 +403,26 @@ func runReplica(t *testing.T, s *fleet.Source) *replica {
 	}()
 	r.end = func() { cancel(); <-ended }
 	return r
+}
+
+// TestWaitAfterAnAttemptThatWasGivenUp polls at once: that attempt needs no connection.
+func TestWaitAfterAnAttemptThatWasGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.publish("one", []byte("one"))
+		r := source(t, client(t, s), fleet.SourceOptions{})
+		fetched(t, r, "")
+		r.Observe(reload.Event{Outcome: reload.Loaded, Revision: "one"})
+		fetched(t, r, "one")
+		r.Observe(reload.Event{Outcome: reload.Failed, Err: context.Canceled})
+		waiting := hint(t.Context(), r, "one")
+		time.Sleep(time.Second)
+		s.publish("two", []byte("two"))
+		began := time.Now()
+		if err := <-waiting; err != nil || time.Since(began) > time.Second {
+			t.Errorf("Wait returned %v after %v", err, time.Since(began))
+		}
+	})
 }
 
 // TestChangeDuringLoad publishes B, and A again while B loads.

@@ -73,6 +73,22 @@ func TestPutFailsAndLeavesNothing(t *testing.T) {
 	wantNothing(t, s, dir, 1, 1)
 }
 
+func TestQuotaIsOfAllRevisionsOfAName(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir(), Quota: 10})
+	put(t, s, "asn", "r1", "1234")
+	put(t, s, "asn", "r2", "123456")
+	for _, size := range []int64{1, -1} {
+		if _, err := s.Put(t.Context(), "asn", fleet.Revision{ID: "r3", Created: time.Now()}, size, strings.NewReader("1")); !errors.Is(err, store.ErrFull) {
+			t.Errorf("beyond the quota, announced as %d: %v", size, err)
+		}
+	}
+	put(t, s, "other", "r1", "1234567890")
+	if gone, err := s.Retain(t.Context(), "asn", 1, 0); err != nil || len(gone) != 1 {
+		t.Fatal(gone, err)
+	}
+	put(t, s, "asn", "r3", "1234")
+}
+
 func TestRevisionsAreBounded(t *testing.T) {
 	s := open(t, store.Options{Dir: t.TempDir()}.WithMaxRevisions(2))
 	for _, id := range []string{"r1", "r2", "r1"} {
