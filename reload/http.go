@@ -76,8 +76,8 @@ type HTTPOptions struct {
 
 	// RedirectHosts, if not nil, are the hosts that redirects may lead to besides
 	// that of the URL, as in "cdn.example.com" or "cdn.example.com:8443". No
-	// redirect is followed from https to http, nor to a link-local address that
-	// is not among them.
+	// redirect is followed from https to http, to a link-local address that is not
+	// among them, or to a URL of more than 8 KiB.
 	RedirectHosts []string
 }
 

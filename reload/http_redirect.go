@@ -38,10 +38,16 @@ func (h *httpSource) client(prepared http.Header) *http.Client {
 	return &client
 }
 
+// maxRedirect is the length of a URL that a redirect may lead to. Its keys are not shown,
+// and the time to look for a million of them in a text would be a minute.
+const maxRedirect = 8 << 10
+
 // redirected returns an error if a redirect must not be followed.
 func (h *httpSource) redirected(from, to *url.URL) error {
 	hosts := h.options.RedirectHosts
-	switch {
+	switch n := len(to.String()); {
+	case n > maxRedirect:
+		return fmt.Errorf("a redirect leads to a URL of %d bytes, more than %d", n, maxRedirect)
 	case from.Scheme == "https" && to.Scheme != "https":
 		return errors.New("a redirect leads from https to http")
 	case to.Scheme != "https" && to.Scheme != "http": // a Transport may know others, such as file

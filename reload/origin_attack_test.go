@@ -280,6 +280,7 @@ func TestRedirectsThatAreNotFollowed(t *testing.T) {
 		"to a listed host":                             {"https://host/", "https://cdn:81/list", []string{"cdn"}, ""},
 		"to the same host with an empty list":          {"http://host/", "http://host/list", []string{}, ""},
 		"from http to https":                           {"http://host/", "https://host/list", nil, ""},
+		"to many keys, to look for in each text":       {"http://host/", "http://host/?" + strings.Repeat("key=4711&", 100_000), nil, "a redirect leads to a URL of 900013 bytes, more than 8192"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
