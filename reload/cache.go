@@ -305,7 +305,7 @@ func (k *kept) sum() string {
 	return hex.EncodeToString(sum[:8])
 }
 
-var errRecord = errors.New("its record is damaged")
+var errRecord = errors.New("its record is damaged, or of another version of poolswap")
 
 var errDamaged = errors.New("its content is damaged")
 

@@ -267,19 +267,23 @@ type plantedDeaf struct{ *reloadtest.Fake }
 
 func (plantedDeaf) Wait(context.Context, string) error { return errDown }
 
-// A Waiter that gives no hints is asked again after Every, and logged each time.
+// A Waiter that gives no hints is asked again after Every, and warned of once.
 func TestHintsWaiterFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newTexts()
 		source := plantedDeaf{new(reloadtest.Fake)}
 		push(source.Fake, "content")
 		var lines logs
-		r := reload.New(c, source, load, reload.Options{Every: 10 * time.Minute, Logger: lines.logger(slog.LevelWarn)})
+		r := reload.New(c, source, load, reload.Options{Every: 10 * time.Minute, Logger: lines.logger(slog.LevelDebug)})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 		defer cancel()
 		r.Run(ctx)
-		if n := len(lines.all()); n < 5 || n > 7 {
-			t.Errorf("%d lines in six times Every: %.500q", n, lines.all())
+		all := strings.Join(lines.all(), "\n")
+		if n := strings.Count(all, "no hints from the source"); n < 5 || n > 7 {
+			t.Errorf("%d lines in six times Every: %.500q", n, all)
+		}
+		if n := strings.Count(all, "level=WARN"); n != 1 {
+			t.Errorf("%d warnings of one fault: %.500q", n, all)
 		}
 	})
 }

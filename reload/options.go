@@ -44,9 +44,9 @@ type Options struct {
 	// Join together; 0 stands for DefaultMaxBytes. Longer content is refused.
 	MaxBytes int64
 
-	// Logger receives Info for each swap, Warn for each failure and for a Waiter
-	// that gives no hints, and Debug for content that was not modified; nil
-	// stands for slog.Default().
+	// Logger receives Info for each swap, Warn for each failure and once for a
+	// Waiter that gives no hints any more, and Debug for content that was not
+	// modified; nil stands for slog.Default().
 	Logger *slog.Logger
 
 	// Stats, if not nil, is the Stats method of the container's pool, for the

@@ -221,20 +221,24 @@ func (r *Reloader) announce(next time.Time) {
 	r.status.Next = next
 }
 
-// hint sends the hints of waiter until ctx ends.
+// hint sends the hints of waiter until ctx ends. It warns once of a waiter that gives none,
+// until it gives one.
 func (r *Reloader) hint(ctx context.Context, waiter Waiter, hints chan<- struct{}) {
+	level := slog.LevelWarn
 	for ctx.Err() == nil {
 		renewed, err := r.waitForHint(ctx, waiter)
 		if renewed {
 			continue
 		}
 		if err == nil {
+			level = slog.LevelWarn
 			select {
 			case hints <- struct{}{}:
 			case <-ctx.Done():
 			}
 		} else if ctx.Err() == nil {
-			r.options.Logger.LogAttrs(ctx, slog.LevelWarn, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
+			r.options.Logger.LogAttrs(ctx, level, "reload: no hints from the source", slog.String("source", r.name), slog.Any("error", err))
+			level = slog.LevelDebug
 			sleep(ctx, max(r.options.Every, min(retryAfter(err), r.options.MaxRetryAfter)))
 		}
 		r.throttleHints(ctx)
