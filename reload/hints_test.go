@@ -288,6 +288,28 @@ func TestHintsWaiterFails(t *testing.T) {
 	})
 }
 
+// plantedBusy is a Waiter that asks to be left alone for a day.
+type plantedBusy struct{ *reloadtest.Fake }
+
+func (plantedBusy) Wait(context.Context, string) error { return later{24 * time.Hour} }
+
+// A Waiter is asked again after MaxRetryAfter, whatever it says.
+func TestHintsWaiterIsBusy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := newTexts()
+		source := plantedBusy{new(reloadtest.Fake)}
+		push(source.Fake, "content")
+		var lines logs
+		r := reload.New(c, source, load, reload.Options{Every: 10 * time.Minute, Logger: lines.logger(slog.LevelDebug)})
+		ctx, cancel := context.WithTimeout(t.Context(), 210*time.Minute)
+		defer cancel()
+		r.Run(ctx)
+		if n := strings.Count(strings.Join(lines.all(), "\n"), "no hints from the source"); n < 3 || n > 4 {
+			t.Errorf("it was asked %d times in three hours and a half", n)
+		}
+	})
+}
+
 // Sources that wrap a Waiter hand it its own revision: another one would be a
 // hint at once, and then again and again.
 func TestHintsOfWrappedSources(t *testing.T) {

@@ -259,6 +259,8 @@ func TestSecretsInTexts(t *testing.T) {
 		"<?sig=S1GNATURE>; rel=next":                       "<?…>; rel=next",
 		"//host/path?x=S1GNATURE&y=1#z":                    "//host/path?…",
 		"//alice:S1GNATURE@host/path":                      "//…@host/path",
+		"//alice:S1G@NATURE@host/path":                     "//…@host/path",
+		"//alice:S1G/NATURE@host/path":                     "//…@host/path",
 		`"https:\/\/alice:S1GNATURE@host\/path"`:           `"https:\/\/…@host\/path"`,
 		"host/path?x=S1GNATURE":                            "host/path?…",
 		"https://host/path?x=O'S1GNATURE":                  "https://host/path?…",

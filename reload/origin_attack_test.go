@@ -115,20 +115,32 @@ func TestUnframedBodyIsRefused(t *testing.T) {
 	}
 }
 
-// TestTricklingBodyIsLeft sends a byte at a time, each before the stall timeout.
+// TestTricklingBodyIsLeft sends a byte at a time, each before the stall timeout, from the
+// start and after a fast first minute.
 func TestTricklingBodyIsLeft(t *testing.T) {
-	inTime(t, func(w http.ResponseWriter, r *http.Request) {
-		for r.Context().Err() == nil {
-			fmt.Fprint(w, "x")
-			http.NewResponseController(w).Flush()
-			time.Sleep(9 * time.Second)
-		}
-	}, func(t *testing.T, client *http.Client) {
-		r, c := fromHTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}, reload.Options{})
-		failsAfter(t, r, reload.Reading, "8 bytes of the body came in 1m3s, less than 1024 a second", 63*time.Second)
-		is(t, c, "")
-		time.Sleep(10 * time.Second) // the handler sees that the client is gone
-	})
+	const period = 63 * time.Second // seven bytes after the first
+	for first, want := range map[string]struct {
+		text  string
+		after time.Duration
+	}{
+		"":                         {"8 bytes of the body came in 1m3s, less than 1024 a second", period},
+		strings.Repeat("x", 1<<20): {"7 bytes of the body came in 1m3s, less than 1024 a second", 2 * period},
+	} {
+		inTime(t, func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprint(w, first)
+			for r.Context().Err() == nil {
+				fmt.Fprint(w, "x")
+				http.NewResponseController(w).Flush()
+				time.Sleep(9 * time.Second)
+			}
+		}, func(t *testing.T, client *http.Client) {
+			options := reload.Options{MaxBytes: int64(len(first) + 100)} // or else a test that fails takes for ever
+			r, c := fromHTTP("http://host/", reload.HTTPOptions{Client: client, StallTimeout: stallTimeout}, options)
+			failsAfter(t, r, reload.Reading, want.text, want.after)
+			is(t, c, "")
+			time.Sleep(10 * time.Second) // the handler sees that the client is gone
+		})
+	}
 }
 
 // TestSwitchedProtocolIsLeft switches to another protocol and says nothing. The body of

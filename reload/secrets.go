@@ -61,7 +61,7 @@ func (e *redacted) Is(target error) bool { return errors.Is(e.err, target) }
 // malformed redirect has any text that the server sent: no scheme, no host or no
 // path may come before the query.
 var (
-	userOfURL  = regexp.MustCompile(`(/\\?/)[^/?#\s"<>]*@`) // \/\/ is // in JSON
+	userOfURL  = regexp.MustCompile(`(/\\?/)[^\s"<>]*@`) // \/\/ is // in JSON
 	queryOfURL = regexp.MustCompile(`\?[^\s"<>]*[\pL\pN][^\s"<>]*`)
 )
 
