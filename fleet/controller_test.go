@@ -36,6 +36,28 @@ func TestStatusPages(t *testing.T) {
 	}
 }
 
+func TestStates(t *testing.T) {
+	now := time.Unix(1e9, 0)
+	plan := &fleet.Plan{Stable: "a", Revisions: map[string]fleet.Revision{"a": {ID: "a"}}}
+	for _, c := range []struct {
+		revision, err string
+		age           time.Duration // of a report each 30 s
+		want          fleet.State
+	}{
+		{"a", "", 0, fleet.Running},
+		{"a", "", time.Minute, fleet.Running},
+		{"a", "", 66 * time.Second, fleet.Silent}, // two are overdue
+		{"b", "", 0, fleet.Waiting},
+		{"b", "refused", 0, fleet.Failing},
+		{"", "", 0, fleet.Empty},
+	} {
+		r := fleet.Report{ID: "r", Every: 30 * time.Second, Received: now.Add(-c.age), Revision: c.revision, Error: c.err}
+		if got := r.State(plan, now); got != c.want {
+			t.Errorf("%+v is %s", c, got)
+		}
+	}
+}
+
 func TestControllerRefuses(t *testing.T) {
 	s := newServer()
 	s.publish("one", []byte("one"))

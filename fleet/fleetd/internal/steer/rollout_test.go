@@ -275,6 +275,27 @@ func TestReplicasThatFailEndARollout(t *testing.T) {
 	})
 }
 
+// Pinned replicas are of neither side: some stay behind, and all requests to the others,
+// which have tried the revision before the rollout, fail.
+func TestPinnedReplicasDoNotCount(t *testing.T) {
+	w := newWorld(t, 3, 100, 0.3)
+	w.plan.Pins = map[string]string{}
+	for i, r := range w.replicas {
+		if i%3 == 0 {
+			w.plan.Pins[r.ID] = []string{"old", "new"}[i%2]
+		}
+	}
+	w.lie = func(r *fleet.Report) {
+		if w.plan.Pins[r.ID] == "new" {
+			lies["all its requests fail"](r, uint64(w.now.Unix()))
+		}
+	}
+	w.drive(w.driver(), 100)
+	if stable, ended := w.ended(); !ended || stable != "new" {
+		t.Errorf("%s is stable: %+v", stable, w.plan.Change)
+	}
+}
+
 func TestFailoverBeginsTheBakeAnew(t *testing.T) {
 	w := newWorld(t, 5, 50, 0.2, 0.5)
 	drive := func(d *driver, intervals, step int) {
