@@ -27,7 +27,7 @@ const mostMemory = 500 << 10 // KiB
 func TestFloods(t *testing.T) {
 	long(t)
 	noLeak(t)
-	n := newNode(t)
+	n := newNode(t, "-page")
 	m := newTeam(t, n.client(), fleet.PublisherOptions{})
 	_, plan := m.publish(t, "begin")
 	good := start(t, n.client(), fleet.SourceOptions{ID: "good"})
@@ -46,6 +46,8 @@ func TestFloods(t *testing.T) {
 	}{
 		{"headers that do not end", f.connections("GET /v1/names HTTP/1.1\r\nX: " + strings.Repeat("x", 19_000)), nil},
 		{"connections without a request", f.connections("GET /v1/names HTTP/1.1\r\n"), nil},
+		{"logins that do not end", f.connections("POST /login HTTP/1.1\r\nHost: " + n.address +
+			"\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: 60000\r\n\r\ntoken=" + strings.Repeat("x", 40_000)), nil},
 		{"idle connections of one token", f.connections(get("/v1/names/table/plan", one)), nil},
 		{"polls of one token", f.connections(get(fmt.Sprintf("/v1/names/table/plan?wait=60s&after=%d.1", plan.Epoch+1<<40), one)), func() error {
 			if polls := f.peak.Load(); polls > 8+1 { // and that of the replica

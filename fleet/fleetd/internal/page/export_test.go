@@ -9,6 +9,7 @@ var SafePath = safePath
 
 const (
 	MaxBody            = maxBody
+	MaxLogin           = maxLogin
 	MaxSessions        = maxSessions
 	MaxStreamsOfAToken = maxStreamsOfToken
 	SessionTime        = sessionTime

@@ -113,7 +113,8 @@ func New(options Options) (*Page, error) {
 func (p *Page) Close() { p.end() }
 
 const (
-	maxBody    = 64 << 10         // bytes of a request
+	maxBody    = 64 << 10         // bytes of a request of a session
+	maxLogin   = 4 << 10          // of any other: ten thousand at once must not fill the memory
 	bodyTime   = 10 * time.Second // for sending them
 	answerTime = 30 * time.Second
 )
@@ -133,14 +134,16 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 {
 		control.SetReadDeadline(time.Now().Add(bodyTime)) //nolint:errcheck // as above; the end of the body ends it
 	}
+	most := int64(maxBody)
 	if p.sessionOf(r) == nil {
+		most = maxLogin
 		h.Set("Connection", "close") // nobody holds one without a token
 	}
 	if !p.serves(r) {
 		http.Error(w, "This server does not serve the host "+r.Host+". If that is one of its names, fleetd has to be told with -page-host.", http.StatusMisdirectedRequest)
 		return
 	}
-	r.Body = http.MaxBytesReader(w, r.Body, maxBody)
+	r.Body = http.MaxBytesReader(w, r.Body, most)
 	p.handler.ServeHTTP(w, r)
 }
 

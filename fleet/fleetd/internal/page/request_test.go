@@ -165,9 +165,13 @@ func TestAnswersHaveThePolicy(t *testing.T) {
 func TestLargeFormsAreRefused(t *testing.T) {
 	s := newSite(t, nil)
 	member, stranger := s.operator("ann"), s.visitor()
-	for path, v := range map[string]*visitor{"/login": stranger, "/steer?name=asn": member} {
-		if a := v.post(path, url.Values{"token": {"x"}, "why": {strings.Repeat("x", page.MaxBody)}}); a.StatusCode != http.StatusRequestEntityTooLarge {
-			t.Errorf("%s is answered with %d", path, a.StatusCode)
+	for _, one := range []struct {
+		v    *visitor
+		path string
+		size int
+	}{{stranger, "/login", page.MaxLogin}, {member, "/steer?name=asn", page.MaxBody}} {
+		if a := one.v.post(one.path, url.Values{"token": {"x"}, "why": {strings.Repeat("x", one.size)}}); a.StatusCode != http.StatusRequestEntityTooLarge {
+			t.Errorf("%s of %d bytes is answered with %d", one.path, one.size, a.StatusCode)
 		}
 	}
 	r := s.request(http.MethodPost, "/login", url.Values{})
