@@ -118,9 +118,9 @@ func TestDiffSaysWhatIsWrong(t *testing.T) {
 
 		{"-format jsonl", `{"id":1}` + "\n", `{"id":1.0}` + "\n" + `{"id":10e-1}`, "new:2: the key of the row is on line 1, too"},
 		{"-format jsonl", `{"id":"a"}` + "\n" + `{"id":"\u0061"}`, "", "old:2: the key of the row is on line 1, too"},
-		{"-format jsonl", `{"id":1}` + "\n" + `{"n":1}`, "", `old:2: the object has 0 fields "id"`},
-		{"-format jsonl", `{"id":1,"id":1}`, "", `old:1: the object has 2 fields "id"`},
-		{"-format jsonl", `{}`, "", `old:1: the object has 0 fields "id"`},
+		{"-format jsonl", `{"id":1}` + "\n" + `{"n":1}`, "", `old:2: the object has no field "id", which is the key`},
+		{"-format jsonl", `{"id":1,"id":1}`, "", `old:1: the object has the field "id" 2 times`},
+		{"-format jsonl", `{}`, "", `old:1: the object has no field "id", which is the key`},
 		{"-format jsonl", `{"id":""}`, "", `old:1: the field "id" is empty`},
 		{"-format jsonl", `{"id":null}`, "", `old:1: the field "id" is neither a string nor a number`},
 		{"-format jsonl", `{"id":{"id":1}}`, "", `old:1: the field "id" is neither a string nor a number`},
@@ -146,8 +146,8 @@ func TestDiffRefusesWrongUsage(t *testing.T) {
 		want string
 	}{
 		{"diff old", exitUsage, "fleetd: wrong number of arguments: 1\nusage: fleetd diff [flags] OLD NEW\n"},
-		{"diff -format xml old new", exitUsage, "fleetd: -format is lines, csv or jsonl, not \"xml\"\n"},
-		{"diff -key a old new", exitUsage, "fleetd: -key is for csv and jsonl"},
+		{"diff -format xml old new", exitUsage, "fleetd: the format of rows is lines, csv or jsonl, not \"xml\"\n"},
+		{"diff -key a old new", exitUsage, "fleetd: a key is for csv and jsonl"},
 		{"diff - -", exitUsage, "fleetd: OLD and NEW cannot both be the standard input\n"},
 		{"diff old new", exitFailed, "fleetd: open old: "},
 		{"diff . new", exitFailed, "fleetd: .:1: read .: "},

@@ -58,8 +58,12 @@ func (j *jsonRows) do(f *rowFile, line []byte, do func(row) error) error {
 		return f.at(f.line, "the line is no JSON object")
 	}
 	value, count := jsonField(text, j.key)
-	if count != 1 {
-		return f.at(f.line, "the object has %d fields %q", count, j.key)
+	switch count {
+	case 0:
+		return f.at(f.line, "the object has no field %q, which is the key", j.key)
+	case 1:
+	default:
+		return f.at(f.line, "the object has the field %q %d times", j.key, count)
 	}
 	key, err := jsonKey(value)
 	if err != nil {

@@ -25,12 +25,26 @@ func newUpload(c *call, client *clientFlags) *upload {
 	return &upload{
 		client:   client,
 		key:      c.flags.String("key", "", "`file` with the key that signs the revision, as the command key makes it"),
-		base:     c.flags.String("delta-from", "", "the file has the changes since this `revision` (with -rows, all rows): replicas that run it fetch them alone, and need reload.NewLog"),
-		rows:     c.flags.String("rows", "", "the file has all rows, in a `format` of diff: lines, csv or jsonl, or csv:KEY or jsonl:KEY. Replicas can compare their rows with it. With -delta-from, its changes are published, or all if a snapshot is due"),
+		base:     notEmpty(c, "delta-from", "the file has the changes since this `revision` (with -rows, all rows): replicas that run it fetch them alone, and need reload.NewLog"),
+		rows:     notEmpty(c, "rows", "the file has all rows, in a `format` of diff: lines, csv or jsonl, or csv:KEY or jsonl:KEY. Replicas can compare their rows with it. With -delta-from, its changes are published, or all if a snapshot is due"),
 		unsigned: c.flags.Bool("unsigned", false, "sign nothing, although the stable revision is signed"),
 		new:      c.flags.Bool("new", false, "begin a name under which nothing was published yet"),
 		any:      c.flags.Bool("empty", false, "take a file without a byte, too"),
 	}
+}
+
+// notEmpty defines a flag that an unset variable of a script must not leave out: what has
+// the changes would be published as the whole.
+func notEmpty(c *call, name, usage string) *string {
+	value := new(string)
+	c.flags.Func(name, usage, func(text string) error {
+		if text == "" {
+			return errors.New("it is empty")
+		}
+		*value = text
+		return nil
+	})
+	return value
 }
 
 // storeEach calls store with the content and its Publisher, on a base if it is a delta.

@@ -208,7 +208,7 @@ func TestPublishRowsSaysWhatIsWrong(t *testing.T) {
 	in := newInstance(t)
 	stored, _ := in.run(0, "publish", "-new", "table", in.file(strings.Repeat("id,n\n", 20)))
 	for _, one := range []struct{ args, text, want string }{
-		{"-rows xml", "a", `-format is lines, csv or jsonl, not "xml"`},
+		{"-rows xml", "a", `the format of rows is lines, csv or jsonl, not "xml"`},
 		{"-rows csv:x", "id\n1\n", `the header has no column "x"`},
 		{"-rows csv", "id\n1\n1\n", "the key of the row is on line 2, too"},
 		{"-rows csv -delta-from none", "id\n1\n", `revision "none" of table is not stored`},
@@ -217,6 +217,17 @@ func TestPublishRowsSaysWhatIsWrong(t *testing.T) {
 		args := append(append([]string{"publish"}, strings.Fields(one.args)...), "table", in.file(one.text))
 		if _, says := in.run(1, args...); !strings.Contains(says, one.want) {
 			t.Errorf("%s says %q, want %q", one.args, says, one.want)
+		}
+	}
+}
+
+// A script whose variable is not set does not publish the changes as the whole.
+func TestPublishRefusesEmptyFlags(t *testing.T) {
+	in := newInstance(t)
+	changes := in.file("+row")
+	for _, flag := range []string{"-delta-from", "-rows"} {
+		if _, says := in.run(2, "publish", "-new", flag, "", "table", changes); !strings.Contains(says, "it is empty") {
+			t.Errorf("%s of nothing says %q", flag, says)
 		}
 	}
 }

@@ -24,7 +24,7 @@ func newRowFormat(name, key string) (rowFormat, error) {
 	switch name {
 	case "lines":
 		if key != "" {
-			return nil, errors.New("fleetd: -key is for csv and jsonl: in lines, the line is the key")
+			return nil, errors.New("fleetd: a key is for csv and jsonl: in lines, the line is the key")
 		}
 		return lineRows{}, nil
 	case "csv":
@@ -35,7 +35,7 @@ func newRowFormat(name, key string) (rowFormat, error) {
 		}
 		return &jsonRows{key: key}, nil
 	}
-	return nil, fmt.Errorf("fleetd: -format is lines, csv or jsonl, not %q", name)
+	return nil, fmt.Errorf("fleetd: the format of rows is lines, csv or jsonl, not %q", name)
 }
 
 // row is a row of a file. Its bytes are good until the next one is read.
