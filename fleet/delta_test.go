@@ -55,8 +55,10 @@ func TestServerLiesAboutAChain(t *testing.T) {
 			}
 			return false
 		})
-		if got, err := client.Chain(t.Context(), "asn", last, ""); err == nil || !strings.Contains(err.Error(), "another chain") {
-			t.Errorf("%s: %+v, %v", name, got, err)
+		for _, from := range []string{"", "unknown"} {
+			if got, err := client.Chain(t.Context(), "asn", last, from); err == nil || !strings.Contains(err.Error(), "another chain") {
+				t.Errorf("%s, from %q: %+v, %v", name, from, got, err)
+			}
 		}
 	}
 	s.on(nil)

@@ -125,8 +125,8 @@ func (s *serveFlags) checkOpen(at net.Addr) error {
 const storeFiles = 256
 
 // connsOf returns how many connections a process may have that may have so many files
-// open. A quarter is for the content that some of them get.
-func connsOf(conns, files int) int { return max(1, min(conns, files/4*3-storeFiles)) }
+// open. Each has a file of content open while it gets that.
+func connsOf(conns, files int) int { return max(1, min(conns, (files-storeFiles)/2)) }
 
 // serve runs a server until ctx ends.
 func serve(ctx context.Context, c *call) (err error) {
