@@ -73,8 +73,10 @@ func TestRetainKeepsTheBasesOfDeltas(t *testing.T) {
 	putOn("whole", "", whole)
 	putOn("delta1", "whole", "0")
 	putOn("side", "delta1", "1")
-	putOn("delta2", "delta1", "0")
-	if _, err := tryPublish(t.Context(), s, "asn", "", "delta2"); err != nil {
+	for i := 2; i < 9; i++ {
+		putOn(fmt.Sprint("delta", i), fmt.Sprint("delta", i-1), "0")
+	}
+	if _, err := tryPublish(t.Context(), s, "asn", "", "delta8"); err != nil {
 		t.Fatal(err)
 	}
 	store.Unclaim(s, "asn")
@@ -82,12 +84,32 @@ func TestRetainKeepsTheBasesOfDeltas(t *testing.T) {
 	if got := fmt.Sprint(ids(gone)); err != nil || got != "[gone gone1 side]" {
 		t.Errorf("removed are %s, %v", got, err)
 	}
-	chain, err := s.Chain(t.Context(), "asn", "delta2", "")
-	if err != nil || len(chain) != 3 {
+	chain, err := s.Chain(t.Context(), "asn", "delta8", "")
+	if err != nil || len(chain) != 9 {
 		t.Errorf("the chain is %+v, %v", chain, err)
 	}
 	if _, err := s.Chain(t.Context(), "asn", "side", ""); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the chain of a removed revision: %v", err)
+	}
+}
+
+// A replica takes no longer chain.
+func TestDeltasAreBoundedInNumber(t *testing.T) {
+	s := open(t, store.Options{Dir: t.TempDir()})
+	base := ""
+	for i := range fleet.MaxDeltas + 2 {
+		r, text := fleet.Revision{ID: fmt.Sprint("r", i), Base: base, Created: time.Now()}, "0"
+		if base == "" {
+			text = strings.Repeat("0", 4*fleet.MaxDeltas+8)
+		}
+		_, err := s.Put(t.Context(), "asn", r, -1, strings.NewReader(text))
+		if i <= fleet.MaxDeltas && err != nil || i > fleet.MaxDeltas && !errors.Is(err, store.ErrSnapshot) {
+			t.Fatalf("revision %d: %v", i, err)
+		}
+		base = r.ID
+	}
+	if chain, err := s.Chain(t.Context(), "asn", fmt.Sprint("r", fleet.MaxDeltas), ""); err != nil || len(chain) != fleet.MaxDeltas+1 {
+		t.Errorf("the chain has %d revisions, %v", len(chain), err)
 	}
 }
 
