@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/poolswap/poolswap/reload"
 )
@@ -54,7 +55,10 @@ func TotalDeltas(reports []Report) (t DeltaTotals) {
 		if d == nil {
 			continue
 		}
-		t.Loaded, t.Saved, t.Unfit = t.Loaded+d.Loaded, t.Saved+d.Saved, t.Unfit+d.Unfit
+		// One replica that lies must not make the sums negative or small.
+		t.Loaded = min(t.Loaded, math.MaxUint64-d.Loaded) + d.Loaded
+		t.Saved = min(t.Saved, math.MaxInt64-d.Saved) + d.Saved
+		t.Unfit = min(t.Unfit, math.MaxUint64-d.Unfit) + d.Unfit
 		if d.Unfit > 0 {
 			t.FellBack++
 			t.Error = reports[i].ID + ": " + d.Error

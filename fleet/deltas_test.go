@@ -3,6 +3,7 @@ package fleet_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"testing"
 	"time"
@@ -55,5 +56,14 @@ func TestTotalDeltas(t *testing.T) {
 	const want = "3 swaps by deltas saved 3.5 MiB. Replicas that fell back to whole content: 1, such as r2: no such row"
 	if total.String() != want || total.Unfit != 2 || total.FellBack != 1 {
 		t.Errorf("%+v: %s", total, total)
+	}
+}
+
+func TestTotalDeltasOfALie(t *testing.T) {
+	lie := fleet.Deltas{Loaded: math.MaxUint64, Saved: math.MaxInt64, Unfit: math.MaxUint64}
+	honest := fleet.Deltas{Loaded: 2, Saved: 3, Unfit: 1}
+	total := fleet.TotalDeltas([]fleet.Report{{ID: "r1", Deltas: &honest}, {ID: "r2", Deltas: &lie}, {ID: "r3", Deltas: &honest}})
+	if total.Loaded != lie.Loaded || total.Saved != lie.Saved || total.Unfit != lie.Unfit {
+		t.Errorf("the sums are %+v", total.Deltas)
 	}
 }
