@@ -125,8 +125,11 @@ func (s *serveFlags) checkOpen(at net.Addr) error {
 const storeFiles = 256
 
 // connsOf returns how many connections a process may have that may have so many files
-// open. Each has a file of content open while it gets that.
-func connsOf(conns, files int) int { return max(1, min(conns, (files-storeFiles)/2)) }
+// open, and how many of them may get content at once: each has a file open, too.
+func connsOf(conns, files int) (most, downloads int) {
+	most = max(1, min(conns, files/4*3-storeFiles))
+	return most, max(1, min(most, files-most-storeFiles))
+}
 
 // serve runs a server until ctx ends.
 func serve(ctx context.Context, c *call) (err error) {
@@ -175,12 +178,15 @@ func serve(ctx context.Context, c *call) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 
-	conns := *f.conns
-	if files, known := maxFiles(); known && connsOf(conns, files) < conns {
-		conns = connsOf(conns, files)
+	conns, downloads := *f.conns, *f.conns
+	if files, known := maxFiles(); known {
+		conns, downloads = connsOf(conns, files)
+	}
+	if conns < *f.conns {
+		files, _ := maxFiles()
 		logger.Warn("fleetd: the limit of open files bounds the connections: raise it (ulimit -n)", slog.Int("files", files), slog.Int("connections", conns))
 	}
-	server := api.New(s, api.Options{Mirrors: f.mirrors, MaxContent: *f.maxContent, MaxConns: conns, Logger: logger})
+	server := api.New(s, api.Options{Mirrors: f.mirrors, MaxContent: *f.maxContent, MaxConns: conns, MaxDownloads: downloads, Logger: logger})
 	// What works with the store ends before the store is closed.
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var work sync.WaitGroup

@@ -29,6 +29,11 @@ func (s *Server) getDeltas(q *request) error {
 	if from == "" || chain[0].Base != from {
 		return badRequest("revision %.100q is not made by deltas from %.100q", id, from)
 	}
+	leave, err := s.limits.download(q.token.ID)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	q.w.endDeadline() // the store may have to fetch them from another node
 	all := &deltas{chain: chain, open: func(r fleet.Revision) (*os.File, error) { return s.store.Content(q.Context(), q.name, r.SHA256) }}
 	for _, r := range chain {

@@ -17,6 +17,11 @@ func (s *Server) getContent(q *request) error {
 	if len(digest) != 64 || strings.Trim(digest, "0123456789abcdef") != "" {
 		return badRequest("a SHA-256 has 64 hexadecimal digits, in lower case")
 	}
+	leave, err := s.limits.download(q.token.ID)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	q.w.endDeadline() // the store may have to fetch it from another node
 	file, err := s.store.Content(q.Context(), q.name, digest)
 	if err != nil {

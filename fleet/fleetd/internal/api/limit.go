@@ -43,21 +43,21 @@ const (
 
 // limits counts what each token uses on this server.
 type limits struct {
-	conns int // of the server
+	conns, maxDownloads int // of the server
 
-	mu      sync.Mutex
-	tokens  map[string]*usage
-	uploads int
+	mu                 sync.Mutex
+	tokens             map[string]*usage
+	uploads, downloads int
 }
 
 // usage is what a token uses.
 type usage struct {
-	atOnce  int
-	uploads int
-	bytes   int64               // of all reports
-	ids     map[string]int      // number of them, by name
-	held    map[member]*reports // the reports that the store has
-	swept   time.Time
+	atOnce             int
+	uploads, downloads int
+	bytes              int64               // of all reports
+	ids                map[string]int      // number of them, by name
+	held               map[member]*reports // the reports that the store has
+	swept              time.Time
 }
 
 // member is a replica of a name.
@@ -125,6 +125,25 @@ func (l *limits) upload(token string) (leave func(), err error) {
 		defer l.mu.Unlock()
 		l.uploads--
 		u.uploads--
+	}, nil
+}
+
+// download counts content that is sent to a token, which enter has counted, until leave is
+// called: a slow reader keeps its file open for hours.
+func (l *limits) download(token string) (leave func(), err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	u, own := l.of(token), max(1, l.maxDownloads/4*3)
+	if l.downloads >= l.maxDownloads || u.downloads >= own {
+		return nil, tooMany(retryAfter, "%d contents are sent at once, %d to this token: %d are the most, %d to one token", l.downloads, u.downloads, l.maxDownloads, own)
+	}
+	l.downloads++
+	u.downloads++
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.downloads--
+		u.downloads--
 	}, nil
 }
 

@@ -390,6 +390,30 @@ func TestPollsOfATokenLeaveConnections(t *testing.T) {
 	s.awaitPolls(6)
 }
 
+// TestSlowReadersLeaveFiles has a token for many replicas get content that it does not read.
+func TestSlowReadersLeaveFiles(t *testing.T) {
+	s := newServerWith(t, api.Options{MaxDownloads: 4})
+	r, _ := s.publish("asn", strings.Repeat("content", 5<<20)) // more than the buffers of a connection
+	many, other := s.token(fleet.ReplicaRole, "asn", "r*"), s.token(fleet.ReplicaRole, "asn", "good")
+	path := "/v1/names/asn/content/" + r.SHA256
+	slow := func(token, want string) {
+		t.Helper()
+		h := s.hold("GET " + path + " HTTP/1.1\r\nHost: fleet\r\nAuthorization: Bearer " + token + "\r\n\r\n")
+		h.SetReadDeadline(time.Now().Add(patience))
+		status := make([]byte, len("HTTP/1.1 200"))
+		if _, err := io.ReadFull(h, status); err != nil || string(status) != want {
+			t.Errorf("the answer begins with %q, %v, want %q", status, err, want)
+		}
+	}
+	for range 3 {
+		slow(many, "HTTP/1.1 200")
+	}
+	slow(many, "HTTP/1.1 429")
+	s.want(200, "", other, "GET", path, "")
+	slow(other, "HTTP/1.1 200")
+	slow(other, "HTTP/1.1 429")
+}
+
 // TestConnectionsWithoutARequestMakeRoom fills a server with connections that ask for
 // nothing, or have stopped in a header.
 func TestConnectionsWithoutARequestMakeRoom(t *testing.T) {

@@ -29,6 +29,10 @@ type Options struct {
 	// token for many replicas leaves a quarter to others; 0 stands for DefaultMaxConns.
 	MaxConns int
 
+	// MaxDownloads is the number of contents that are sent at once, each of which has a
+	// file open. One token has three quarters of them at most. 0 stands for MaxConns.
+	MaxDownloads int
+
 	// Logger receives each change, upload and removal, and refused tokens; nil
 	// stands for slog.Default().
 	Logger *slog.Logger
@@ -58,13 +62,14 @@ type Server struct {
 // New returns a Server of a store, which stays the caller's.
 func New(s *store.Store, o Options) *Server {
 	o.MaxContent, o.MaxConns = cmp.Or(o.MaxContent, DefaultMaxContent), cmp.Or(o.MaxConns, DefaultMaxConns)
+	o.MaxDownloads = cmp.Or(o.MaxDownloads, o.MaxConns)
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
 	server := &Server{
 		store: s, options: o, mux: http.NewServeMux(),
 		plans:    plans{byName: map[string]*encodedPlan{}, waiting: map[string]int{}},
-		limits:   limits{conns: o.MaxConns, tokens: map[string]*usage{}},
+		limits:   limits{conns: o.MaxConns, maxDownloads: o.MaxDownloads, tokens: map[string]*usage{}},
 		times:    *cmp.Or(o.times, &usual),
 		reads:    make(chan struct{}, maxReads),
 		verify:   make(chan struct{}, 1),
