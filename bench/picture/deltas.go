@@ -76,7 +76,7 @@ func drawDeltas(run *runner.Run, t theme) ([]byte, error) {
 		}
 		y -= barHeight + lineHeight/2
 	}
-	normal.Font.Size = 0.85 * textSize
+	normal.Font.Size = 0.75 * textSize // the name of a processor can be long
 	c.FillText(normal, vg.Point{Y: lineHeight / 2}, machine(run))
 	return written(svg)
 }
