@@ -328,11 +328,11 @@ func TestKeptContentIsNotHashedInVain(t *testing.T) {
 		change func(kept map[string]any)
 		want   string
 	}{
-		"more bytes": {func(kept map[string]any) { kept["size"] = reload.DefaultMaxBytes + 1 }, "larger than Options.MaxBytes"},
+		"more bytes": {func(kept map[string]any) { kept["size"] = int64(reload.DefaultMaxBytes + 1) }, "larger than Options.MaxBytes"},
 		"more bytes together": {func(kept map[string]any) {
 			delta := maps.Clone(kept)
 			delete(delta, "source")
-			kept["size"] = reload.DefaultMaxBytes - 3
+			kept["size"] = int64(reload.DefaultMaxBytes - 3)
 			kept["deltas"] = []any{delta}
 		}, "larger than Options.MaxBytes"},
 		"more deltas": {func(kept map[string]any) {
