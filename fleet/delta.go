@@ -120,7 +120,7 @@ func (s *Source) chain(ctx context.Context, want Revision, mirrors []string) (*r
 	for _, r := range chain[1:] {
 		part := &part{transfer: others, begin: others.want.Size, size: r.Size}
 		others.want.Size += r.Size
-		content := contentOf(&transfer{client: s.client, want: r})
+		content := contentOf(&transfer{client: s.client, want: r}) // for its Verify
 		content.Body = part
 		contents = append(contents, content)
 	}

@@ -57,6 +57,7 @@ func handler(tables *tableLog, reloader *reload.Reloader) http.Handler {
 			_ = json.NewEncoder(w).Encode(a) // fails if the client has gone
 		}
 	})
+	// Its client holds a table: serve it where operators are, too.
 	mux.HandleFunc("GET /table", func(w http.ResponseWriter, _ *http.Request) { writeTable(w, tables) })
 	return mux
 }

@@ -180,11 +180,9 @@ func serve(ctx context.Context, c *call) (err error) {
 
 	conns, downloads := *f.conns, *f.conns
 	if files, known := maxFiles(); known {
-		conns, downloads = connsOf(conns, files)
-	}
-	if conns < *f.conns {
-		files, _ := maxFiles()
-		logger.Warn("fleetd: the limit of open files bounds the connections: raise it (ulimit -n)", slog.Int("files", files), slog.Int("connections", conns))
+		if conns, downloads = connsOf(conns, files); conns < *f.conns {
+			logger.Warn("fleetd: the limit of open files bounds the connections: raise it (ulimit -n)", slog.Int("files", files), slog.Int("connections", conns))
+		}
 	}
 	server := api.New(s, api.Options{Mirrors: f.mirrors, MaxContent: *f.maxContent, MaxConns: conns, MaxDownloads: downloads, Logger: logger})
 	// What works with the store ends before the store is closed.

@@ -19,10 +19,11 @@ func TestRolesHaveTheirRights(t *testing.T) {
 	s := newServer(t)
 	r, _ := s.publish("asn", "content")
 	least := map[string]fleet.Role{
-		"GET /v1/names/{name}/plan":                     fleet.ReplicaRole,
-		"GET /v1/names/{name}/content/{sha256}":         fleet.ReplicaRole,
-		"GET /v1/names/{name}/revisions/{id}/chain":     fleet.ReplicaRole,
-		"GET /v1/names/{name}/revisions/{id}/deltas":    fleet.ReplicaRole,
+		"GET /v1/names/{name}/plan":                  fleet.ReplicaRole,
+		"GET /v1/names/{name}/content/{sha256}":      fleet.ReplicaRole,
+		"GET /v1/names/{name}/revisions/{id}/chain":  fleet.ReplicaRole,
+		"GET /v1/names/{name}/revisions/{id}/deltas": fleet.ReplicaRole,
+
 		"GET /v1/names":                                 fleet.ReaderRole,
 		"GET /v1/names/{name}/status":                   fleet.ReaderRole,
 		"GET /v1/names/{name}/history":                  fleet.ReaderRole,

@@ -78,8 +78,8 @@ func wanted(p *fleet.Plan, id string, replicas []fleet.Report) fleet.Revision {
 }
 
 // release makes r stable and ends a canary. The revision that was stable becomes the
-// previous one if more replicas run it than refuse it, or if there is none: a revision
-// that no replica could load is none to go back to, whatever one that lies says.
+// previous one if more replicas run it than refuse it, or if no replica reports: a revision
+// that none could load is none to go back to, whatever one that lies says.
 func release(next *fleet.Plan, r fleet.Revision, replicas []fleet.Report) {
 	before, ran := next.Stable, 0
 	for _, one := range replicas {
