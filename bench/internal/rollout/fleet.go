@@ -84,6 +84,7 @@ func (d *daemon) client(token string) (*fleet.Client, error) {
 // publication is a publication that replicas follow.
 type publication struct {
 	revision string
+	plan     string        // its version
 	stored   time.Duration // how long storing the content took
 	begin    time.Time     // of the change of the plan
 	spent    time.Duration // CPU time of the server until then
@@ -112,10 +113,13 @@ func (d *daemon) publish(content []byte) (p publication, err error) {
 	if err != nil {
 		return p, err
 	}
-	p = publication{r.ID, time.Since(begin), time.Now(), d.processorTime()}
-	_, err = controller.Do(context.Background(), fleet.Operation{Kind: fleet.KindPublish, Revision: r.ID})
-	d.published = err == nil
-	return p, err
+	p = publication{revision: r.ID, stored: time.Since(begin), begin: time.Now(), spent: d.processorTime()}
+	plan, err := controller.Do(context.Background(), fleet.Operation{Kind: fleet.KindPublish, Revision: r.ID})
+	if err != nil {
+		return p, err
+	}
+	d.published, p.plan = true, plan.Version()
+	return p, nil
 }
 
 // Fleet measures a publication of size bytes to n replicas of this process, each with

@@ -52,7 +52,7 @@ func Followers(n int, secure bool, idle time.Duration) (sample runner.Sample, er
 	if err != nil {
 		return sample, err
 	}
-	for _, event := range []struct{ unit, text string }{{"known-ns", "known 1"}, {"last-ns", "swapped " + p.revision}} { // they come in this order
+	for _, event := range []struct{ unit, text string }{{"known-ns", "known " + p.plan}, {"last-ns", "swapped " + p.revision}} { // they come in this order
 		last, err := latest(all, event.text)
 		if err != nil {
 			return sample, err

@@ -4,14 +4,16 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"log/slog"
-	"net/http/httptrace"
+	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/poolswap/poolswap/fleet"
@@ -53,47 +55,26 @@ func (c *counts) add(event string, at int64) {
 	}
 }
 
-// noted notes when a poll is answered with a plan that wants another revision.
-type noted struct {
-	*fleet.Source
+// noting notes when its replica is answered with another plan.
+type noting struct {
+	http.Transport
 	all *counts
 
-	mu    sync.Mutex
-	plans int // that are known
-	loads int
+	mu   sync.Mutex
+	plan string // the last
 }
 
-// know notes the next plan, unless it is known.
-func (s *noted) know(next int, at int64) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if next > s.plans {
-		s.plans = next
-		s.all.add(fmt.Sprint("known ", next), at)
+func (n *noting) RoundTrip(r *http.Request) (*http.Response, error) {
+	response, err := n.Transport.RoundTrip(r)
+	if err == nil && response.StatusCode == http.StatusOK && strings.HasSuffix(r.URL.Path, "/plan") {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if plan := strings.Trim(response.Header.Get("ETag"), `"`); plan != n.plan {
+			n.plan = plan
+			n.all.add("known "+plan, time.Now().UnixNano())
+		}
 	}
-}
-
-// loaded notes a load. The first is of no change, and an attempt by the clock may come
-// before the poll.
-func (s *noted) loaded() {
-	s.mu.Lock()
-	s.loads++
-	next := s.loads - 1
-	s.mu.Unlock()
-	s.know(next, time.Now().UnixNano())
-}
-
-func (s *noted) Wait(ctx context.Context, have string) error {
-	var answered atomic.Int64
-	trace := &httptrace.ClientTrace{GotFirstResponseByte: func() { answered.Store(time.Now().UnixNano()) }}
-	err := s.Source.Wait(httptrace.WithClientTrace(ctx, trace), have)
-	if err == nil && have != "" {
-		s.mu.Lock()
-		next := s.loads
-		s.mu.Unlock()
-		s.know(next, answered.Load())
-	}
-	return err
+	return response, err
 }
 
 func follow(url, ca, token, name string, first, count int) error {
@@ -102,8 +83,20 @@ func follow(url, ca, token, name string, first, count int) error {
 	defer cancel()
 	var running sync.WaitGroup
 	all := &counts{replicas: count, come: map[string]int{}, last: map[string]int64{}}
+	roots := x509.NewCertPool()
+	if ca != "" {
+		text, err := os.ReadFile(ca)
+		if err != nil {
+			return err
+		}
+		roots.AppendCertsFromPEM(text)
+	}
 	for i := range count {
-		client, err := fleet.NewClient(url, fleet.ClientOptions{TokenFile: token, CAFile: ca})
+		transport := &noting{all: all, Transport: http.Transport{ // as that of a Client
+			TLSClientConfig: &tls.Config{RootCAs: roots, ClientSessionCache: tls.NewLRUClientSessionCache(8)},
+			IdleConnTimeout: 30 * time.Second, MaxIdleConnsPerHost: 1,
+		}}
+		client, err := fleet.NewClient(url, fleet.ClientOptions{TokenFile: token, Transport: transport})
 		if err != nil {
 			return err
 		}
@@ -115,11 +108,9 @@ func follow(url, ca, token, name string, first, count int) error {
 			_, err := io.Copy(io.Discard, content.Body)
 			return 0, err
 		}
-		follower := &noted{Source: source, all: all}
-		value := reload.NewValue(follower, drop, reload.Options{Logger: silent, Observe: func(e reload.Event) {
+		value := reload.NewValue(source, drop, reload.Options{Logger: silent, Observe: func(e reload.Event) {
 			source.Observe(e)
 			if e.Outcome == reload.Loaded {
-				follower.loaded()
 				all.add("swapped "+e.Revision, time.Now().UnixNano())
 			}
 		}})
