@@ -40,8 +40,8 @@ type reporter struct {
 	leave   context.CancelFunc
 }
 
-// Observe reports an attempt: it is for reload.Options.Observe. It waits for nothing
-// but SourceOptions.Health. A goroutine sends the newest report; it ends after a few
+// Observe reports an attempt, unless it changed nothing and Wait reports soon: it is for
+// reload.Options.Observe. It waits for nothing but SourceOptions.Health. A goroutine sends the newest report; it ends after a few
 // seconds, or with Leave. A report that is lost is sent again while Wait runs.
 func (s *Source) Observe(e reload.Event) {
 	if errors.Is(e.Err, context.Canceled) {
@@ -54,7 +54,7 @@ func (s *Source) Observe(e reload.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy = false
-	r := &s.report
+	r, before := &s.report, s.report
 	r.At, r.Version, r.Failed, r.Error, r.Held = e.At.UTC(), e.Version, "", "", ""
 	r.Deltas = s.deltas.observe(e)
 	r.Epoch, r.Seq = s.looked.epoch, s.looked.seq
@@ -71,6 +71,10 @@ func (s *Source) Observe(e reload.Event) {
 		}
 	}
 	s.wake()
+	same := e.Outcome == reload.NotModified && before.Error == "" && before.Version == r.Version && before.Epoch == r.Epoch && before.Seq == r.Seq
+	if same && s.open && s.number > 0 { // a report is sent when it is due
+		return
+	}
 	s.sendReport()
 }
 

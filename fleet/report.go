@@ -9,7 +9,7 @@ import (
 const MaxReport = 8 << 10
 
 // Report is the state of a replica as it describes itself: after each attempt to
-// reload, and at an interval.
+// reload that changed it, and at an interval.
 type Report struct {
 	ID       string            `json:"id"`
 	At       time.Time         `json:"at"`                 // by the clock of the replica, as Since

@@ -141,7 +141,8 @@ func (s *Source) Identity() string {
 }
 
 // Fetch implements reload.Source: it returns the content of the revision that the plan
-// wants this replica to have. It asks for the plan each time.
+// wants this replica to have. It asks for the plan each time, but for scheduled attempts
+// while a poll of Wait is open: that poll tells of a later plan.
 func (s *Source) Fetch(ctx context.Context, have string) (*reload.Content, error) {
 	s.set(func() { s.busy, s.fetches, s.fetched = true, s.fetches+1, time.Now() })
 	content, err := s.fetch(ctx, have)
@@ -150,9 +151,12 @@ func (s *Source) Fetch(ctx context.Context, have string) (*reload.Content, error
 }
 
 func (s *Source) fetch(ctx context.Context, have string) (*reload.Content, error) {
-	plan, err := s.client.plan(ctx, s.name, "", 0)
-	if err != nil {
-		return nil, err
+	plan := s.polled(ctx)
+	if plan == nil {
+		var err error
+		if plan, err = s.client.plan(ctx, s.name, "", 0); err != nil {
+			return nil, err
+		}
 	}
 	s.set(func() {
 		s.accept(plan)
@@ -181,6 +185,18 @@ func (s *Source) fetch(ctx context.Context, have string) (*reload.Content, error
 		return nil, err
 	}
 	return contentOf(body), nil
+}
+
+// polled returns the latest plan if the attempt of ctx is scheduled and a poll is open,
+// which holds the one connection of the replica, and otherwise nil. An open poll that no
+// server holds any more ends soon.
+func (s *Source) polled(ctx context.Context) *Plan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.open || s.failures > 0 || !reload.Scheduled(ctx) {
+		return nil
+	}
+	return s.plan
 }
 
 // plan returns the plan of a name, or nil if the server has waited in vain for one later

@@ -39,6 +39,7 @@ const (
 // follower is the state of polling for plans, which goes on from one Wait to the next.
 // Source.mu guards it.
 type follower struct {
+	open     bool      // a poll is under way
 	failures int       // polls in a row
 	credit   float64   // of polls that may be answered at once
 	answered time.Time // the last poll
@@ -197,12 +198,14 @@ func (s *Source) poll(ctx context.Context) {
 	if s.plan != nil {
 		after = s.plan.Version()
 	}
+	s.open = true
 	s.mu.Unlock()
 	plan, err := s.client.plan(ctx, s.name, after, wait)
-	if ctx.Err() != nil {
-		return
-	}
 	s.set(func() {
+		s.open = false
+		if ctx.Err() != nil {
+			return
+		}
 		if err != nil {
 			s.pollFailed(err)
 			return

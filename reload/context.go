@@ -16,6 +16,14 @@ func MaxBytes(ctx context.Context) int64 {
 	return DefaultMaxBytes
 }
 
+// Scheduled reports whether the timer of Run began the attempt whose Reloader gave ctx to
+// Fetch: see Options.Every. A Source whose Wait is told of changes need not ask its origin
+// then. All others ask: Reload returns the outcome of an attempt that was not scheduled.
+func Scheduled(ctx context.Context) bool {
+	r := reloaderOf(ctx)
+	return r != nil && r.scheduled.Load()
+}
+
 // reloaderContext is the ctx that a Reloader gives to its Source: a Source that wraps
 // another one passes it on as a matter of course.
 type reloaderContext struct {

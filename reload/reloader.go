@@ -30,7 +30,8 @@ type Reloader struct {
 
 	places sync.Map // place by Fallback
 
-	whole atomic.Bool // an attempt runs that takes no delta
+	whole     atomic.Bool // an attempt runs that takes no delta
+	scheduled atomic.Bool // an attempt runs that the timer of Run began
 
 	checks atomic.Uint64 // how often a check of this package has verified content
 
@@ -119,6 +120,20 @@ func (r *Reloader) Reload(ctx context.Context) error {
 	return r.attemptNow(ctx, false, "")
 }
 
+// reloadScheduled makes an attempt for the timer of Run. Callers of Reload do not join it:
+// see Scheduled.
+func (r *Reloader) reloadScheduled(ctx context.Context) {
+	if r.takeTurn(ctx) != nil {
+		return
+	}
+	defer r.passTurn()
+	before := r.served
+	r.scheduled.Store(true)
+	r.attemptNow(ctx, false, "") //nolint:errcheck // the attempt has told of it
+	r.scheduled.Store(false)
+	r.served = before
+}
+
 // Accept is Reload for an operator who knows that the content that load refused is
 // right: it fetches it again, even if the Source has nothing newer, and tells load
 // by Content.Accepted, if it has the revision, which is Status.Refused. If the
@@ -164,18 +179,23 @@ func (r *Reloader) Run(ctx context.Context) error {
 	timer := time.NewTimer(math.MaxInt64)
 	defer timer.Stop()
 	r.spread(ctx)
-	for {
-		r.Reload(ctx) //nolint:errcheck // the attempt has told of it
-		if err := r.rest(timer, hints, over); err != nil {
+	for scheduled := false; ; {
+		if scheduled {
+			r.reloadScheduled(ctx)
+		} else {
+			r.Reload(ctx) //nolint:errcheck // the attempt has told of it
+		}
+		var err error
+		if scheduled, err = r.rest(timer, hints, over); err != nil {
 			return err
 		}
 	}
 }
 
-// rest waits until it is time for Run's next attempt, or returns why Run is over.
-// An attempt of another caller meanwhile begins the wait anew: its outcome may
-// ask for another pause.
-func (r *Reloader) rest(timer *time.Timer, hints <-chan struct{}, over <-chan error) error {
+// rest waits until it is time for Run's next attempt, and reports whether it was the timer
+// that ended the wait, or returns why Run is over. An attempt of another caller meanwhile
+// begins the wait anew: its outcome may ask for another pause.
+func (r *Reloader) rest(timer *time.Timer, hints <-chan struct{}, over <-chan error) (scheduled bool, err error) {
 	for {
 		select { // drain: pause already reflects it
 		case <-r.tried:
@@ -190,12 +210,12 @@ func (r *Reloader) rest(timer *time.Timer, hints <-chan struct{}, over <-chan er
 		timer.Reset(pause)
 		select {
 		case <-timer.C:
-			return nil
+			return true, nil
 		case <-allowed:
-			return nil
+			return false, nil
 		case <-r.tried:
 		case err := <-over:
-			return err
+			return false, err
 		}
 	}
 }

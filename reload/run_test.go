@@ -3,6 +3,7 @@ package reload_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,6 +102,54 @@ func TestReloadSharesAttempt(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A source that is told of changes need not ask in scheduled attempts, so Reload does not
+// take the outcome of one for its own.
+func TestScheduled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fake := new(reloadtest.Fake)
+		push(fake, "one")
+		fake.Delay(time.Second)
+		var scheduled []bool
+		c, _ := newTexts()
+		r := reload.New(c, waited{sourceFunc(func(ctx context.Context, have string) (*reload.Content, error) {
+			scheduled = append(scheduled, reload.Scheduled(ctx))
+			return fake.Fetch(ctx, have)
+		}), fake}, load, reload.Options{Every: time.Minute, Logger: quiet})
+		if reload.Scheduled(t.Context()) {
+			t.Error("a context without a Reloader is one of a scheduled attempt")
+		}
+		go r.Run(t.Context())
+		time.Sleep(2 * time.Second)
+		push(fake, "two")
+		time.Sleep(20 * time.Second)
+		synctest.Wait()
+		if len(scheduled) < 2 || slices.Contains(scheduled, true) {
+			t.Errorf("the first attempt and those by hints: %v are scheduled", scheduled)
+		}
+		scheduled = nil
+		time.Sleep(time.Until(r.Status().Next) - time.Second/2)
+		results := make(chan error, 2)
+		reloads := func() { results <- r.Reload(t.Context()) }
+		go reloads()
+		time.Sleep(3 * time.Second / 4)
+		go reloads() // behind the scheduled one
+		for range cap(results) {
+			if err := <-results; err != nil {
+				t.Error(err)
+			}
+		}
+		if want := []bool{false, true, false}; !slices.Equal(scheduled, want) {
+			t.Errorf("scheduled attempts: %v, want %v", scheduled, want)
+		}
+	})
+}
+
+// waited is a source that has the hints of another.
+type waited struct {
+	reload.Source
+	reload.Waiter
 }
 
 // A container that is closed ends Run in the middle of an attempt.
