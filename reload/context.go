@@ -17,8 +17,8 @@ func MaxBytes(ctx context.Context) int64 {
 }
 
 // Scheduled reports whether the timer of Run began the attempt whose Reloader gave ctx to
-// Fetch: see Options.Every. A Source whose Wait is told of changes need not ask its origin
-// then. All others ask: Reload returns the outcome of an attempt that was not scheduled.
+// Fetch: see Options.Every. A Source whose Wait hears of changes need not ask its origin
+// then. A Reload always makes or joins an attempt that is not scheduled.
 func Scheduled(ctx context.Context) bool {
 	r := reloaderOf(ctx)
 	return r != nil && r.scheduled.Load()
