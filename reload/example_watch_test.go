@@ -56,6 +56,34 @@ func ExampleOptions() {
 	// Output: map[failed:3 loaded:1]
 }
 
+// subscribed hears of each change by Wait, so it does not ask by the clock.
+type subscribed struct{ *reloadtest.Fake }
+
+func (s subscribed) Fetch(ctx context.Context, have string) (*reload.Content, error) {
+	if have != "" && reload.Scheduled(ctx) {
+		return nil, reload.ErrNotModified
+	}
+	fmt.Println("asked")
+	return s.Fake.Fetch(ctx, have)
+}
+
+func ExampleScheduled() {
+	ctx, cancel := context.WithCancel(context.Background())
+	source := subscribed{new(reloadtest.Fake)}
+	source.Push([]byte("a.example"))
+	options := reload.Options{Every: time.Millisecond, Observe: func(e reload.Event) {
+		fmt.Println(e.Outcome)
+		if e.Outcome == reload.NotModified {
+			cancel()
+		}
+	}}
+	_ = reload.New(newTables(), source, loadTable, options).Run(ctx)
+	// Output:
+	// asked
+	// loaded
+	// not modified
+}
+
 // An alert names the refused revision.
 func ExampleEvent() {
 	alert := func(e reload.Event) {
