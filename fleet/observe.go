@@ -101,7 +101,7 @@ func (s *Source) sendReport() {
 	s.number++
 	every := s.options.ReportEvery
 	s.due = time.Now().Add(every - rand.N(every/10))
-	if s.sending == nil {
+	if s.sending == nil && !s.cut() {
 		s.sending = make(chan struct{})
 		go s.send()
 	}

@@ -40,8 +40,9 @@ type Plan struct {
 	// URL/SHA256. The server adds them to its answers; they are not stored.
 	Mirrors []string `json:"mirrors,omitempty"`
 
-	// Spread is the time over which replicas fetch content and report, each after a
-	// random part of it. The server adds it to its answers if many replicas wait.
+	// Spread is the time over which replicas fetch content and report, and dial again
+	// after an outage, each after a random part of it. The server adds it to its answers
+	// if many replicas wait.
 	Spread time.Duration `json:"spread_ns,omitempty"`
 
 	unknown map[string]json.RawMessage // fields of a later format

@@ -151,12 +151,12 @@ func (s *Source) Fetch(ctx context.Context, have string) (*reload.Content, error
 }
 
 func (s *Source) fetch(ctx context.Context, have string) (*reload.Content, error) {
-	plan := s.polled(ctx)
-	if plan == nil {
-		var err error
-		if plan, err = s.client.plan(ctx, s.name, "", 0); err != nil {
-			return nil, err
-		}
+	plan, err := s.polled(ctx)
+	if plan == nil && err == nil {
+		plan, err = s.client.plan(ctx, s.name, "", 0)
+	}
+	if err != nil {
+		return nil, err
 	}
 	s.set(func() {
 		s.accept(plan)
@@ -187,16 +187,20 @@ func (s *Source) fetch(ctx context.Context, have string) (*reload.Content, error
 	return contentOf(body), nil
 }
 
-// polled returns the latest plan if the attempt of ctx is scheduled and a poll is open,
-// which holds the one connection of the replica, and otherwise nil. An open poll that no
-// server holds any more ends soon.
-func (s *Source) polled(ctx context.Context) *Plan {
+// polled returns the latest plan or the failure of the last poll if the attempt of ctx is
+// scheduled and Wait runs, which has the one connection of the replica. It returns nothing
+// if the server must be asked. An open poll that no server holds any more ends soon.
+func (s *Source) polled(ctx context.Context) (*Plan, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.open || s.failures > 0 || !reload.Scheduled(ctx) {
-		return nil
+	switch {
+	case s.plan == nil || !reload.Scheduled(ctx):
+	case s.cut():
+		return nil, s.failure
+	case s.open:
+		return s.plan, nil
 	}
-	return s.plan
+	return nil, nil
 }
 
 // plan returns the plan of a name, or nil if the server has waited in vain for one later

@@ -39,8 +39,10 @@ const (
 // follower is the state of polling for plans, which goes on from one Wait to the next.
 // Source.mu guards it.
 type follower struct {
+	waiting  bool      // Wait runs
 	open     bool      // a poll is under way
 	failures int       // polls in a row
+	failure  error     // of the last of them
 	credit   float64   // of polls that may be answered at once
 	answered time.Time // the last poll
 	next     time.Time // no poll before it
@@ -53,6 +55,8 @@ type follower struct {
 // and paces those that fail or are answered at once. While it runs, it sends reports
 // every SourceOptions.ReportEvery. It fails only when ctx ends.
 func (s *Source) Wait(ctx context.Context, have string) error {
+	s.set(func() { s.waiting = true })
+	defer s.set(func() { s.waiting = false })
 	polling, cancel := context.WithCancel(ctx)
 	var poll sync.WaitGroup
 	defer poll.Wait()
@@ -131,6 +135,10 @@ func (s *Source) follow() {
 	spread := max(min(reportSpread, s.options.ReportEvery/10), min(spreadOf(s.plan), s.options.ReportEvery/2))
 	s.due = earlier(s.due, time.Now().Add(rand.N(spread)))
 }
+
+// cut reports whether Wait cannot reach the server, and tries again by itself: reports and
+// scheduled attempts would dial as well. The caller has mu.
+func (s *Source) cut() bool { return s.waiting && s.failures > 0 }
 
 // soon returns how early a report may be, for the connection's sake.
 func (s *Source) soon() time.Duration { return min(reportSoon, s.options.ReportEvery/4) }
@@ -213,6 +221,9 @@ func (s *Source) poll(ctx context.Context) {
 		now := time.Now()
 		if s.failures > 0 {
 			s.failures, s.reached = 0, true
+			if s.lost == 0 && s.sent != s.number {
+				s.due = now
+			}
 		}
 		patient, pace := max(wait*9/10, pollRest), pollRate
 		if plan != nil && s.accept(plan) {
@@ -246,7 +257,10 @@ func (s *Source) pollFailed(err error) {
 	if errors.As(err, &failed) && failed.After > pause {
 		pause = min(failed.After, maxPollRetryAfter) + rand.N(pause)
 	}
-	s.next = time.Now().Add(pause)
+	if s.plan != nil { // many replicas have lost their server in the same moment
+		pause += rand.N(1 + spreadOf(s.plan))
+	}
+	s.next, s.failure = time.Now().Add(pause), err
 }
 
 // backoff returns the pause after n failures in a row: between half of first, doubled

@@ -325,46 +325,6 @@ func TestWaitPaces(t *testing.T) {
 	}
 }
 
-// TestWaitAfterOutage tells of a server that is back if a Fetch has failed meanwhile.
-func TestWaitAfterOutage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newServer()
-		s.publish("one", []byte("one"))
-		log := new(logText)
-		r := source(t, client(t, s), fleet.SourceOptions{Logger: slog.New(slog.NewTextHandler(log, nil))})
-		if _, _, err := fetched(t, r, ""); err != nil {
-			t.Fatal(err)
-		}
-		down := func(http.ResponseWriter, *http.Request) bool { panic(http.ErrAbortHandler) }
-		waiting := hint(t.Context(), r, "one")
-		for _, fails := range []bool{false, true} {
-			synctest.Wait()
-			s.on(down)
-			time.Sleep(10 * time.Minute)
-			if fails {
-				if _, _, err := fetched(t, r, "one"); err == nil || errors.Is(err, reload.ErrNotModified) {
-					t.Fatalf("Fetch returned %v", err)
-				}
-			}
-			s.on(nil)
-			time.Sleep(time.Minute)
-			select {
-			case err := <-waiting:
-				if err != nil || !fails {
-					t.Errorf("Wait returned %v after an outage without a failure", err)
-				}
-			default:
-				if fails {
-					t.Error("Wait did not tell that the server is back")
-				}
-			}
-		}
-		if n := strings.Count(log.String(), "no hints"); n != 2 {
-			t.Errorf("%d warnings were logged, want one for each outage:\n%s", n, log)
-		}
-	})
-}
-
 // table is an object of the tests' services.
 type table struct {
 	poolswap.Ref

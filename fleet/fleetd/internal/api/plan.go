@@ -28,9 +28,9 @@ type plans struct {
 	waiting map[string]int // polls
 }
 
-// Where spreadFrom replicas or more wait, they fetch and report over a time that has
-// spreadEach for each of them. All at once, they time out, dial anew, and so keep a server
-// too busy to answer.
+// Where spreadFrom replicas or more wait, they fetch, report and dial anew over a time that
+// has spreadEach for each of them. All at once, they time out, dial anew, and so keep a
+// server too busy to answer.
 const (
 	spreadFrom = 500
 	spreadEach = 2 * time.Millisecond
@@ -53,8 +53,9 @@ func (p *plans) wait(name string) (leave func()) {
 // encodedPlan is a plan, encoded. Nothing writes to it.
 type encodedPlan struct {
 	*fleet.Plan
-	text []byte
-	etag []string
+	spread time.Duration
+	text   []byte
+	etag   []string
 }
 
 // plan returns the newest plan of a name.
@@ -66,13 +67,13 @@ func (s *Server) plan(name string) (*encodedPlan, error) {
 		delete(s.plans.byName, name)
 		return nil, badPlan(name, err)
 	}
-	last := s.plans.byName[name]
-	if last != nil && last.Epoch == plan.Epoch && last.Seq == plan.Seq {
-		return last, nil
-	}
 	var spread time.Duration
 	if n := s.plans.waiting[name]; n >= spreadFrom {
 		spread = time.Duration(n) * spreadEach
+	}
+	last := s.plans.byName[name]
+	if last != nil && last.Epoch == plan.Epoch && last.Seq == plan.Seq && spread <= 2*last.spread {
+		return last, nil
 	}
 	next, err := s.encode(plan, spread)
 	if err == nil {
@@ -92,7 +93,7 @@ func (s *Server) encode(plan *fleet.Plan, spread time.Duration) (*encodedPlan, e
 	if err != nil {
 		return nil, fmt.Errorf("the plan of %q cannot be encoded: %w", plan.Name, err)
 	}
-	return &encodedPlan{plan, append(text, '\n'), []string{strconv.Quote(plan.Version())}}, nil
+	return &encodedPlan{plan, spread, append(text, '\n'), []string{strconv.Quote(plan.Version())}}, nil
 }
 
 // badPlan returns the error of a plan that cannot be read as the protocol answers it.

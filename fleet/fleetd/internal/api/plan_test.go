@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -138,6 +139,11 @@ func TestTenThousandPollsWakeAtOnce(t *testing.T) {
 		done.Go(func() { s.api.ServeHTTP(bodies[i], r) })
 	}
 	s.awaitPolls(n)
+	spread := time.Duration(n) * 2 * time.Millisecond
+	var told fleet.Plan
+	if text := s.want(200, "", token, "GET", planPath, "").text; json.Unmarshal([]byte(text), &told) != nil || told.Spread < spread/2 || told.Spread > spread {
+		t.Errorf("a replica that starts is told to spread over %v, want %v, or half of that", told.Spread, spread)
+	}
 	admin := s.token(fleet.AdminRole, "*", "")
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -151,7 +157,7 @@ func TestTenThousandPollsWakeAtOnce(t *testing.T) {
 	if each > 2000 { // and a plan has 1000
 		t.Errorf("each poll allocates %d bytes as it wakes", each)
 	}
-	want := fmt.Sprintf(`"spread_ns":%d`, n*int(2*time.Millisecond))
+	want := fmt.Sprintf(`"spread_ns":%d`, spread)
 	if text := s.want(200, "", token, "GET", planPath, "").text; !strings.Contains(text, want) {
 		t.Errorf("%d replicas that waited are not told to spread, %s: %s", n, want, text)
 	}
