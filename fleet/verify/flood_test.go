@@ -4,11 +4,13 @@ package verify
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -76,39 +78,65 @@ func TestFloods(t *testing.T) {
 		}},
 	} {
 		t.Run(attack.name, func(t *testing.T) {
-			f.reset()
-			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
-			defer cancel()
-			ended := make(chan struct{})
-			go func() {
-				defer close(ended)
-				attack.run(ctx)
-			}()
-			for i, during := 0, true; during; i++ {
-				select {
-				case <-ended:
-					during = false
-				default:
-				}
-				text := fmt.Sprint(attack.name, " ", i)
-				m.publish(t, text)
-				good.awaitText(t, text)
-				f.look(t)
-			}
+			f.test(t, m, good, attack.run)
 			if attack.sane != nil {
 				if err := attack.sane(); err != nil {
 					t.Error(err)
 				}
 			}
-			kib := n.memory(t)
-			t.Logf("the server had up to %d MiB", kib>>10)
-			if kib > mostMemory {
-				t.Errorf("the server had %d KiB", kib)
-			}
 		})
 	}
 	if plan := must(m.Plan(t.Context()))(t); plan.Change.Kind != fleet.KindPublish {
 		t.Errorf("the last change is %+v", plan.Change)
+	}
+}
+
+// TestFloodOverTLS holds connections in the middle of a header, after a handshake or behind
+// a request, where they cost the most.
+func TestFloodOverTLS(t *testing.T) {
+	long(t)
+	noLeak(t)
+	ca := newAuthority(t)
+	cert, key := ca.issue("server")
+	n := &node{t: t, dir: filepath.Join(t.TempDir(), "data"), ca: ca.file, args: []string{"-cert", cert, "-key", key}}
+	n.start()
+	t.Cleanup(n.kill)
+	n.awaitToken(n.token())
+	m := newTeam(t, n.client(), fleet.PublisherOptions{})
+	m.publish(t, "begin")
+	good := start(t, n.client(), fleet.SourceOptions{ID: "good"})
+	f := &flood{node: n}
+	header := "GET /v1/names HTTP/1.1\r\nHost: fleet\r\nX: " + strings.Repeat("x", 7900)
+	f.test(t, m, good, f.connections(header))
+	f.test(t, m, good, f.connections("GET /healthz HTTP/1.1\r\nHost: fleet\r\n\r\n"+header))
+}
+
+// test publishes to a replica during an attack, and looks at the memory of the server.
+func (f *flood) test(t *testing.T, m *team, good *replica, attack func(ctx context.Context)) {
+	t.Helper()
+	f.reset()
+	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
+	defer cancel()
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		attack(ctx)
+	}()
+	for i, during := 0, true; during; i++ {
+		select {
+		case <-ended:
+			during = false
+		default:
+		}
+		text := fmt.Sprint(t.Name(), " ", i)
+		m.publish(t, text)
+		good.awaitText(t, text)
+		f.look(t)
+	}
+	kib := f.node.memory(t)
+	t.Logf("the server had up to %d MiB", kib>>10)
+	if kib > mostMemory {
+		t.Errorf("the server had %d KiB", kib)
 	}
 }
 
@@ -148,6 +176,9 @@ func (f *flood) count(status int) int {
 // look takes the number of open polls.
 func (f *flood) look(t *testing.T) {
 	t.Helper()
+	if f.node.ca != "" {
+		return
+	}
 	request := must(http.NewRequestWithContext(t.Context(), http.MethodGet, f.node.url()+"/metrics", nil))(t)
 	admin := must(os.ReadFile(f.node.token()))(t)
 	request.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(admin)))
@@ -190,6 +221,9 @@ func (f *flood) connection(ctx context.Context, text string) {
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if f.node.ca != "" {
+		conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true})
+	}
 	io.WriteString(conn, text)
 	io.Copy(io.Discard, conn)
 }

@@ -98,6 +98,7 @@ type node struct {
 	dir     string
 	address string
 	args    []string
+	ca      string // of its certificate, if it has one
 	command *exec.Cmd
 }
 
@@ -115,7 +116,7 @@ func newNode(t testing.TB, args ...string) *node {
 func (n *node) awaitToken(file string) {
 	n.t.Helper()
 	eventually(n.t, "the node knows the token", func() bool {
-		c, err := fleet.NewClient(n.url(), fleet.ClientOptions{TokenFile: file})
+		c, err := fleet.NewClient(n.url(), fleet.ClientOptions{TokenFile: file, CAFile: n.ca})
 		if err == nil {
 			defer c.CloseIdleConnections()
 			_, err = c.Names(n.t.Context())
@@ -169,15 +170,27 @@ func (n *node) stop() {
 	}
 }
 
-func (n *node) url() string { return "http://" + n.address }
+func (n *node) url() string {
+	if n.ca != "" {
+		return "https://" + n.address
+	}
+	return "http://" + n.address
+}
 
 // client returns a client of the node with the token of an administrator.
-func (n *node) client() *fleet.Client { return newClient(n.t, n.url(), n.token()) }
+func (n *node) client() *fleet.Client {
+	return newClientWith(n.t, n.url(), fleet.ClientOptions{TokenFile: n.token(), CAFile: n.ca})
+}
 
 // newClient returns a client that is closed when the test ends.
 func newClient(t testing.TB, servers, tokenFile string) *fleet.Client {
 	t.Helper()
-	c := must(fleet.NewClient(servers, fleet.ClientOptions{TokenFile: tokenFile}))(t)
+	return newClientWith(t, servers, fleet.ClientOptions{TokenFile: tokenFile})
+}
+
+func newClientWith(t testing.TB, servers string, options fleet.ClientOptions) *fleet.Client {
+	t.Helper()
+	c := must(fleet.NewClient(servers, options))(t)
 	t.Cleanup(c.CloseIdleConnections)
 	return c
 }

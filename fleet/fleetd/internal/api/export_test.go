@@ -23,6 +23,9 @@ const (
 	MaxPageBytes   = maxPageBytes
 	RefusalBurst   = refusalBurst
 	DownloadPiece  = downloadPiece
+	HeaderTime     = headerTime
+	Patience       = patience
+	MinBegun       = minBegun
 )
 
 // HurriedUpload is the time of a piece of an upload for hurried clients.

@@ -61,37 +61,40 @@ func recovering(handler http.Handler, logger *slog.Logger) http.Handler {
 // a moment: a poll stays, and connections without a request take no place for long. Unlike
 // those of golang.org/x/net/netutil, its connections are still *net.TCPConn inside, which
 // sendfile needs.
+//
+// A connection in the middle of a TLS handshake or of a header costs twice the memory of one
+// that idles. A quarter of n can be so, and more only behind a request: a new one then waits
+// until it may end the one that has begun first, at least patience before.
 func LimitListener(l *net.TCPListener, n int) net.Listener {
-	return &limitListener{TCPListener: l, slots: make(chan struct{}, n), closed: make(chan struct{})}
+	return &limitListener{TCPListener: l, slots: make(chan struct{}, n), closed: make(chan struct{}), maxBegun: max(minBegun, n/4)}
 }
 
 type limitListener struct {
 	*net.TCPListener
-	slots  chan struct{} // holds one for each connection
-	once   sync.Once
-	closed chan struct{}
+	slots    chan struct{} // holds one for each connection
+	maxBegun int
+	once     sync.Once
+	closed   chan struct{}
 
 	mu      sync.Mutex
 	waiting list.List // of *limitedConn, the longest first
+	begun   list.List // those of them that are in a handshake or a header, in that order
 }
 
 const (
 	roomEvery = 10 * time.Millisecond // how soon a full listener looks again for a connection to close
 	moment    = time.Second           // in which a client can send a header
+	patience  = 5 * time.Second       // for a handshake and a header, where many begin one
+	minBegun  = 64
 )
 
 // Accept implements net.Listener. While it waits, clients wait in the backlog.
 func (l *limitListener) Accept() (net.Conn, error) {
-	for full := true; full; {
+	for !l.room() {
 		select {
-		case l.slots <- struct{}{}:
-			full = false
 		case <-l.closed:
 			return nil, net.ErrClosed
-		default:
-			if !l.makeRoom() {
-				time.Sleep(roomEvery)
-			}
+		case <-time.After(roomEvery):
 		}
 	}
 	conn, err := l.AcceptTCP()
@@ -102,20 +105,55 @@ func (l *limitListener) Accept() (net.Conn, error) {
 	return &limitedConn{TCPConn: conn, listener: l, free: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
-// makeRoom closes a connection that waits for a request, and reports whether there was
-// one.
-func (l *limitListener) makeRoom() bool {
+// room takes the place of a connection, and reports whether there was one. If there was
+// none, it ends a connection that waits, where one has for long enough.
+func (l *limitListener) room() bool {
 	l.mu.Lock()
-	first := l.waiting.Front()
-	if first == nil || time.Since(first.Value.(*limitedConn).since) < moment {
+	crowded := l.begun.Len() >= l.maxBegun
+	l.mu.Unlock()
+	if crowded && !l.end(&l.begun, patience) {
+		return false
+	}
+	for {
+		select {
+		case l.slots <- struct{}{}:
+			return true
+		default:
+			if !l.end(&l.waiting, moment) {
+				return false
+			}
+		}
+	}
+}
+
+// end closes the first connection of a list if it is that old, and reports whether it was.
+func (l *limitListener) end(list *list.List, age time.Duration) bool {
+	l.mu.Lock()
+	first := list.Front()
+	if first == nil || time.Since(first.Value.(*limitedConn).since) < age {
 		l.mu.Unlock()
 		return false
 	}
-	c := l.waiting.Remove(first).(*limitedConn)
-	c.waits = nil
+	c := first.Value.(*limitedConn)
+	c.ready()
 	l.mu.Unlock()
 	c.Close()
 	return true
+}
+
+// begin notes that a connection that waits for a request is in a handshake or a header.
+func (l *limitListener) begin(c *limitedConn) {
+	l.mu.Lock()
+	if c.waits == nil || c.begun != nil {
+		l.mu.Unlock()
+		return
+	}
+	c.begun, c.since = l.begun.PushBack(c), time.Now()
+	crowded := l.begun.Len() > l.maxBegun
+	l.mu.Unlock()
+	if crowded {
+		l.end(&l.begun, patience)
+	}
 }
 
 // Close implements net.Listener.
@@ -131,7 +169,28 @@ type limitedConn struct {
 
 	// listener.mu guards these.
 	waits *list.Element // in listener.waiting; nil: it does not wait
-	since time.Time     // it waits
+	begun *list.Element // in listener.begun; nil: it does not wait, or idles
+	since time.Time     // it waits, or has begun
+}
+
+// SetReadDeadline implements net.Conn. net/http sets headerTime for a TLS handshake and for
+// the header of a request, once it has the first bytes of that, and otherwise idleTime.
+func (c *limitedConn) SetReadDeadline(t time.Time) error {
+	if !t.IsZero() && time.Until(t) <= headerTime {
+		c.listener.begin(c)
+	}
+	return c.TCPConn.SetReadDeadline(t)
+}
+
+// ready removes a connection from those that wait. The caller has listener.mu.
+func (c *limitedConn) ready() {
+	if c.waits != nil {
+		c.listener.waiting.Remove(c.waits)
+	}
+	if c.begun != nil {
+		c.listener.begun.Remove(c.begun)
+	}
+	c.waits, c.begun = nil, nil
 }
 
 // waits is told of the states of connections. One is active once the header of a
@@ -147,12 +206,12 @@ func waits(conn net.Conn, state http.ConnState) {
 	l := c.listener
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if c.waits != nil {
-		l.waiting.Remove(c.waits)
-		c.waits = nil
-	}
+	c.ready()
 	if state == http.StateNew || state == http.StateIdle {
 		c.waits, c.since = l.waiting.PushBack(c), time.Now()
+	}
+	if state == http.StateNew {
+		c.begun = l.begun.PushBack(c)
 	}
 }
 
