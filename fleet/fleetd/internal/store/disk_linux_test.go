@@ -44,7 +44,7 @@ func fill(t testing.TB, dir string, free int64) (file string) {
 	if err := syscall.Statfs(dir, &s); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := f.Write(make([]byte, max(0, int64(s.Bavail)*s.Bsize-free))); err != nil {
+	if _, err := f.Write(make([]byte, max(0, int64(s.Bavail*uint64(s.Bsize))-free))); err != nil {
 		t.Fatal(err)
 	}
 	return file

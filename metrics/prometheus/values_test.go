@@ -3,6 +3,7 @@ package prometheus_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
@@ -20,6 +21,21 @@ func TestRevisionWithoutUTF8(t *testing.T) {
 # TYPE poolswap_reload_info gauge
 poolswap_reload_info{reloader="r",revision="etag \"caf�\"",served_by="",sha256="",source="data�",version="1"} 1
 `), "poolswap_reload_info")
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A server may send any time, also one that int64 has no nanoseconds for.
+func TestModifiedInTheYear3000(t *testing.T) {
+	status := func() reload.Status {
+		return reload.Status{Source: "s", Modified: time.Date(3000, 1, 1, 0, 0, 0, 500_000_000, time.UTC)}
+	}
+	err := testutil.CollectAndCompare(poolmetrics.Reload("r", status), strings.NewReader(`
+# HELP poolswap_reload_modified_timestamp_seconds When the loaded content was made, 0 if that is unknown.
+# TYPE poolswap_reload_modified_timestamp_seconds gauge
+poolswap_reload_modified_timestamp_seconds{reloader="r"} 3.25036800005e+10
+`), "poolswap_reload_modified_timestamp_seconds")
 	if err != nil {
 		t.Error(err)
 	}
