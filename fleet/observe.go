@@ -40,9 +40,10 @@ type reporter struct {
 	leave   context.CancelFunc
 }
 
-// Observe reports an attempt, unless it changed nothing and Wait reports soon: it is for
-// reload.Options.Observe. It waits for nothing but SourceOptions.Health. A goroutine sends the newest report; it ends after a few
-// seconds, or with Leave. A report that is lost is sent again while Wait runs.
+// Observe reports an attempt, unless it changed nothing and Wait reports anyway: it is for
+// reload.Options.Observe. It waits for nothing but SourceOptions.Health. A goroutine sends
+// the newest report; it ends after a few seconds, or with Leave. A report that is lost is
+// sent again while Wait runs, once that reaches a server.
 func (s *Source) Observe(e reload.Event) {
 	if errors.Is(e.Err, context.Canceled) {
 		s.set(func() { s.busy = false })
