@@ -127,10 +127,10 @@ func (r *Reloader) reloadScheduled(ctx context.Context) {
 		return
 	}
 	defer r.passTurn()
-	before := r.served
 	r.scheduled.Store(true)
+	defer r.scheduled.Store(false)
+	before := r.served
 	r.attemptNow(ctx, false, "") //nolint:errcheck // the attempt has told of it
-	r.scheduled.Store(false)
 	r.served = before
 }
 
