@@ -88,6 +88,26 @@ func TestRefusedFileIsUnmapped(t *testing.T) {
 	}
 }
 
+// A file that was unmapped is not unmapped again when the collector takes its File: another
+// may have its address by then.
+func TestFileIsUnmappedOnce(t *testing.T) {
+	source := &versions{t.TempDir(), ""}
+	r, c, pool := reloaderOf(source)
+	for i := range 50 {
+		source.text = fmt.Sprintf("version %2d", i)
+		if err := r.Reload(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		pooltest.Eventually(t, "the version before is unmapped", func() bool { return mappings(t, source.dir) <= 1 })
+		runtime.GC()
+		areMapped(t, source.dir, 1)
+	}
+	runtime.KeepAlive(c)
+	if err := pool.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // A file whose Release was forgotten is unmapped when the collector takes it.
 func TestForgottenFileIsUnmapped(t *testing.T) {
 	leaks := make(chan error, 1)
