@@ -56,21 +56,27 @@ func ExampleOptions() {
 	// Output: map[failed:3 loaded:1]
 }
 
-// subscribed hears of each change by Wait, so it does not ask by the clock.
-type subscribed struct{ *reloadtest.Fake }
+// subscribed hears of changes, so it does not ask by the clock.
+type subscribed struct{ origin *reloadtest.Fake }
 
 func (s subscribed) Fetch(ctx context.Context, have string) (*reload.Content, error) {
 	if have != "" && reload.Scheduled(ctx) {
 		return nil, reload.ErrNotModified
 	}
 	fmt.Println("asked")
-	return s.Fake.Fetch(ctx, have)
+	return s.origin.Fetch(ctx, have)
+}
+
+// Wait would return when there is a change.
+func (s subscribed) Wait(ctx context.Context, _ string) error {
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 func ExampleScheduled() {
 	ctx, cancel := context.WithCancel(context.Background())
 	source := subscribed{new(reloadtest.Fake)}
-	source.Push([]byte("a.example"))
+	source.origin.Push([]byte("a.example"))
 	options := reload.Options{Every: time.Millisecond, Observe: func(e reload.Event) {
 		fmt.Println(e.Outcome)
 		if e.Outcome == reload.NotModified {
