@@ -164,6 +164,31 @@ func TestLoadWithoutParsePanics(t *testing.T) {
 	pooltest.WantPanic(t, "mapped: Load with a nil parse", func() { mapped.Load[int](nil) })
 }
 
+// A second unmap leaves alone what the address may belong to by then.
+func TestSecondUnmapDoesNothing(t *testing.T) {
+	content, err := (&versions{t.TempDir(), "one"}).Fetch(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer content.Body.Close()
+	f, next := new(file), new(file)
+	if _, err := f.Map(content); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Unmap(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := next.Map(content); err != nil { // at the same address, perhaps
+		t.Fatal(err)
+	}
+	if err := f.Unmap(); err != nil {
+		t.Errorf("the second unmap: %v", err)
+	}
+	if err := next.Unmap(); err != nil {
+		t.Errorf("the next file was unmapped already: %v", err)
+	}
+}
+
 // ReadFile takes the place of mmap where the system has none.
 func TestReadFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file")
