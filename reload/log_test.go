@@ -2,6 +2,7 @@ package reload_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -263,6 +264,28 @@ func TestPublicationPastTheLog(t *testing.T) {
 	reloads(t, r, c, "a 1\nb 3\n")
 	if want := []string{"", "", "r1"}; !slices.Equal(h.asked, want) {
 		t.Errorf("Fetch had the bases %q, want %q", h.asked, want)
+	}
+}
+
+// TestPublicationDuringADelta makes it unfit, even if it changes nothing.
+func TestPublicationDuringADelta(t *testing.T) {
+	for name, delta := range map[string][]string{"with a row": {"b 1"}, "without rows": nil} {
+		t.Run(name, func(t *testing.T) {
+			h, r, c := following(t, reload.LogOptions[ledger]{})
+			reloads(t, r, c, "a 1\nb 1\n")
+			h.release(map[string]string{"a": "1", "b": "1"}, delta...)
+			h.broken = func(content *reload.Content, _ []byte) {
+				if content.Base == "" {
+					return
+				}
+				h.broken = nil // the next fetch is of the whole
+				content.Verify = func([sha256.Size]byte) error {
+					c.Update(&ledger{rows: map[string]string{"foreign": "1"}})
+					return nil
+				}
+			}
+			reloads(t, r, c, "a 1\nb 1\n")
+		})
 	}
 }
 
