@@ -129,26 +129,35 @@ func TestCacheOfADamagedDelta(t *testing.T) {
 	reloads(t, last, readers, ledgerText(c.rows)) // the delta since was kept on the content before the damage
 }
 
-// TestCacheBoundsDeltas: from a quarter of the content on, it asks for the whole.
+// TestCacheBoundsDeltas: from a quarter of the content on, it asks for the whole. Deltas that
+// could not be kept count.
 func TestCacheBoundsDeltas(t *testing.T) {
-	c := newChained(t)
-	r, readers := c.start()
-	reloads(t, r, readers, ledgerText(c.rows))
-	size := len(c.releases[0].whole)
-	for kept, i := 0, 0; kept <= size/4; i++ {
-		c.set(strings.Repeat("x", 50) + fmt.Sprint(i))
-		kept += len(c.releases[len(c.releases)-1].delta)
-		reloads(t, r, readers, ledgerText(c.rows))
-	}
-	if s := r.Status(); s.Deltas != s.Swaps-1 {
-		t.Errorf("%d of %d swaps were deltas", s.Deltas, s.Swaps)
-	}
-	c.set("last")
-	c.snapshot = len(c.releases) - 1
-	c.asked = nil
-	reloads(t, r, readers, ledgerText(c.rows))
-	if want := []string{""}; !slices.Equal(c.asked, want) || c.contents() != 1 {
-		t.Errorf("Fetch had the bases %q, want %q; %d files are kept", c.asked, want, c.contents())
+	for name, loses := range map[string]bool{"kept": false, "not kept": true} {
+		t.Run(name, func(t *testing.T) {
+			c := newChained(t)
+			r, readers := c.start()
+			reloads(t, r, readers, ledgerText(c.rows))
+			bytes := 0
+			if loses { // and those on it
+				c.loseOne(r)
+				bytes = len(c.releases[1].delta)
+			}
+			for i := 0; bytes <= len(c.releases[0].whole)/4; i++ {
+				c.set(strings.Repeat("x", 50) + fmt.Sprint(i))
+				bytes += len(c.releases[len(c.releases)-1].delta)
+				reloads(t, r, readers, ledgerText(c.rows))
+			}
+			if s := r.Status(); s.Deltas != s.Swaps-1 {
+				t.Errorf("%d of %d swaps were deltas", s.Deltas, s.Swaps)
+			}
+			c.set("last")
+			c.snapshot = len(c.releases) - 1
+			c.asked = nil
+			reloads(t, r, readers, ledgerText(c.rows))
+			if want := []string{""}; !slices.Equal(c.asked, want) || c.contents() != 1 {
+				t.Errorf("Fetch had the bases %q, want %q; %d files are kept", c.asked, want, c.contents())
+			}
+		})
 	}
 }
 
