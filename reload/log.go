@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"sync/atomic"
 
 	"github.com/poolswap/poolswap"
 	"github.com/poolswap/poolswap/oplog"
@@ -68,7 +67,7 @@ func NewLog[T any, P poolswap.Object[T], Op any](log *oplog.Log[T, P, Op], sourc
 	f := &follower[T, P, Op]{writer: writer, container: c, decode: decode, digest: options.Digest, check: options.Check}
 	r.publish, r.version, r.wait = f.publish, c.Version, c.Wait
 	r.base = func() string {
-		if s := r.Status(); s.Version != 0 && s.Version == f.version.Load() && s.Version == c.Version() {
+		if s := r.Status(); s.Version != 0 && s.Version == c.Version() {
 			return s.Revision
 		}
 		return ""
@@ -83,19 +82,13 @@ type follower[T any, P poolswap.Object[T], Op any] struct {
 	decode    func(ctx context.Context, content *Content) iter.Seq2[Op, error]
 	digest    func(obj *T) [sha256.Size]byte
 	check     func(next, current *T, content *Content) error
-	version   atomic.Uint64 // the last that it published
 }
 
 func (f *follower[T, P, Op]) publish(ctx context.Context, a *attempt) (version uint64, err error) {
 	if a.content.isDelta() {
-		version, err = f.change(a)
-	} else {
-		version, err = f.replace(ctx, a)
+		return f.change(a)
 	}
-	if version != 0 {
-		f.version.Store(version)
-	}
-	return version, err
+	return f.replace(ctx, a)
 }
 
 // replace publishes whole content, and the deltas since if there are any.
