@@ -24,7 +24,7 @@ const (
 	RefusalBurst   = refusalBurst
 	DownloadPiece  = downloadPiece
 	HeaderTime     = headerTime
-	Patience       = patience
+	Moment         = moment
 	MinBegun       = minBegun
 )
 

@@ -64,7 +64,8 @@ func recovering(handler http.Handler, logger *slog.Logger) http.Handler {
 //
 // A connection in the middle of a TLS handshake or of a header costs twice the memory of one
 // that idles. A quarter of n can be so, and more only behind a request: a new one then waits
-// until it may end the one that has begun first, at least patience before.
+// until it may end the one that has begun first, at least a moment before. A longer time
+// would keep new clients out: thousands that are slow on purpose fill the backlog.
 func LimitListener(l *net.TCPListener, n int) net.Listener {
 	return &limitListener{TCPListener: l, slots: make(chan struct{}, n), closed: make(chan struct{}), maxBegun: max(minBegun, n/4)}
 }
@@ -83,8 +84,7 @@ type limitListener struct {
 
 const (
 	roomEvery = 10 * time.Millisecond // how soon a full listener looks again for a connection to close
-	moment    = time.Second           // in which a client can send a header
-	patience  = 5 * time.Second       // for a handshake and a header, where many begin one
+	moment    = time.Second           // in which a client can finish a handshake, or send a header
 	minBegun  = 64
 )
 
@@ -111,7 +111,7 @@ func (l *limitListener) room() bool {
 	l.mu.Lock()
 	crowded := l.begun.Len() >= l.maxBegun
 	l.mu.Unlock()
-	if crowded && !l.end(&l.begun, patience) {
+	if crowded && !l.end(&l.begun, moment) {
 		return false
 	}
 	for {
@@ -152,7 +152,7 @@ func (l *limitListener) begin(c *limitedConn) {
 	crowded := l.begun.Len() > l.maxBegun
 	l.mu.Unlock()
 	if crowded {
-		l.end(&l.begun, patience)
+		l.end(&l.begun, moment)
 	}
 }
 

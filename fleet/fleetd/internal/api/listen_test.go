@@ -158,7 +158,7 @@ func TestSlowHeadersMakeRoom(t *testing.T) {
 		s.hold(begin)
 	}
 	for i, h := range slow[:10] {
-		h.SetReadDeadline(time.Now().Add(api.HeaderTime - api.Patience - 2*time.Second))
+		h.SetReadDeadline(time.Now().Add(api.HeaderTime - api.Moment - 2*time.Second))
 		if _, err := io.Copy(io.Discard, h); errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("the second header of connection %d is still waited for", i)
 		}
