@@ -271,7 +271,7 @@ func oneConnection(t *testing.T, every time.Duration) {
 	}
 	cancel()
 	<-ended
-	if n, all := s.beside.Load(), s.others.Load(); all < 300 || n > all/20 {
+	if n, all := s.beside.Load(), s.others.Load(); all < 300 || n > all/100 {
 		t.Errorf("%d of %d requests came beside a poll", n, all)
 	}
 }

@@ -46,8 +46,8 @@ func (n *node) slowDisk(delay time.Duration) (end func()) {
 	return end
 }
 
-// TestSlowDisk publishes to a server whose disk takes longer than a publication may: that is
-// refused in time and with a reason, and nobody reads less.
+// TestSlowDisk publishes to a server whose disk takes longer than a publication may. The
+// server refuses the publication in time and says why. Replicas still read.
 func TestSlowDisk(t *testing.T) {
 	long(t)
 	t.Parallel()

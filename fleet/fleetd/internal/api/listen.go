@@ -85,7 +85,7 @@ type limitListener struct {
 const (
 	roomEvery = 10 * time.Millisecond // how soon a full listener looks again for a connection to close
 	moment    = time.Second           // in which a client can finish a handshake, or send a header
-	minBegun  = 64
+	minBegun  = 64                    // connections in a handshake or a header, however few there may be
 )
 
 // Accept implements net.Listener. While it waits, clients wait in the backlog.
@@ -111,7 +111,7 @@ func (l *limitListener) room() bool {
 	l.mu.Lock()
 	crowded := l.begun.Len() >= l.maxBegun
 	l.mu.Unlock()
-	if crowded && !l.end(&l.begun, moment) {
+	if crowded && !l.end(&l.begun) {
 		return false
 	}
 	for {
@@ -119,18 +119,18 @@ func (l *limitListener) room() bool {
 		case l.slots <- struct{}{}:
 			return true
 		default:
-			if !l.end(&l.waiting, moment) {
+			if !l.end(&l.waiting) {
 				return false
 			}
 		}
 	}
 }
 
-// end closes the first connection of a list if it is that old, and reports whether it was.
-func (l *limitListener) end(list *list.List, age time.Duration) bool {
+// end closes the first connection of a list if it is a moment old, and reports whether it was.
+func (l *limitListener) end(list *list.List) bool {
 	l.mu.Lock()
 	first := list.Front()
-	if first == nil || time.Since(first.Value.(*limitedConn).since) < age {
+	if first == nil || time.Since(first.Value.(*limitedConn).since) < moment {
 		l.mu.Unlock()
 		return false
 	}
@@ -152,7 +152,7 @@ func (l *limitListener) begin(c *limitedConn) {
 	crowded := l.begun.Len() > l.maxBegun
 	l.mu.Unlock()
 	if crowded {
-		l.end(&l.begun, moment)
+		l.end(&l.begun)
 	}
 }
 
