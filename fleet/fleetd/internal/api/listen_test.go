@@ -15,17 +15,12 @@ import (
 	"github.com/poolswap/poolswap/fleet/fleetd/internal/api"
 )
 
-// listen serves at a listener of n connections.
+// listen serves at another listener, of n connections.
 func (s *server) listen(n int) {
 	s.t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	web := api.NewHTTPServer(s.api, s.api)
-	go web.Serve(api.LimitListener(listener.(*net.TCPListener), n))
+	var web *http.Server
+	web, s.url = serve(s.t, s.api, s.api, n)
 	s.t.Cleanup(func() { web.Close() })
-	s.url = "http://" + listener.Addr().String()
 }
 
 func TestConnectionsAreBounded(t *testing.T) {

@@ -65,19 +65,26 @@ func newServerWith(t *testing.T, o api.Options) *server {
 	log := new(logBuffer)
 	o.Logger = slog.New(slog.NewTextHandler(log, nil))
 	handler := api.New(st, o)
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	web := api.NewHTTPServer(handler, conforms(t, handler))
-	go web.Serve(api.LimitListener(listener.(*net.TCPListener), api.DefaultMaxConns))
+	web, url := serve(t, handler, conforms(t, handler), api.DefaultMaxConns)
 	t.Cleanup(func() {
 		handler.Drain()
 		if err := errors.Join(web.Close(), st.Close()); err != nil {
 			t.Error(err)
 		}
 	})
-	return &server{t, st, handler, "http://" + listener.Addr().String(), log}
+	return &server{t, st, handler, url, log}
+}
+
+// serve serves at a listener of n connections.
+func serve(t *testing.T, s *api.Server, handler http.Handler, n int) (web *http.Server, url string) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	web = api.NewHTTPServer(s, handler)
+	go web.Serve(api.LimitListener(listener.(*net.TCPListener), n))
+	return web, "http://" + listener.Addr().String()
 }
 
 // token returns the text of a new token.
